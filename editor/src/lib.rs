@@ -1,0 +1,1 @@
+//! Plans edits in memory and commits them atomically: the only writer of user files.
