@@ -5,6 +5,16 @@
 
 pub mod cancel;
 pub mod code;
+pub mod encoding;
+pub mod hash;
+pub mod lines;
+pub mod snapshot;
+pub mod span;
 
 pub use cancel::{Cancel, Cancelled};
 pub use code::ErrorCode;
+pub use encoding::{Encoding, Format, NotText, Unencodable};
+pub use hash::LineHash;
+pub use lines::{Line, LineIndex};
+pub use snapshot::{ContentHash, Snapshot};
+pub use span::Span;
