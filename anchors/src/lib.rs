@@ -8,6 +8,7 @@ pub mod code;
 pub mod encoding;
 pub mod hash;
 pub mod lines;
+pub mod selection;
 pub mod snapshot;
 pub mod span;
 
@@ -16,5 +17,6 @@ pub use code::ErrorCode;
 pub use encoding::{Encoding, Format, NotText, Unencodable};
 pub use hash::LineHash;
 pub use lines::{Line, LineIndex};
+pub use selection::{Part, Range, Selection, SourceId};
 pub use snapshot::{ContentHash, Snapshot};
 pub use span::Span;
