@@ -1,0 +1,300 @@
+//! What a session has been shown, and therefore which line anchors mean anything.
+//!
+//! A line anchor is a claim: "line 12, as it was shown to me". The ledger keeps the snapshots that
+//! lines were shown from, with the lines shown, so that the claim is checked against the text the
+//! client saw and not against a 16-bit hash. It is bounded; a forgotten snapshot makes its anchors
+//! stale, never wrong.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::{ContentHash, LineHash, Snapshot, SourceId};
+
+/// How many revisions of one source are remembered. Older ones belong to work long done.
+const REVISIONS: usize = 8;
+/// How many sources may be known as seen. An entry is some 100 bytes.
+const SEEN_SOURCES: usize = 16_384;
+
+/// The shown lines of one session.
+#[derive(Debug)]
+pub struct Ledger {
+    sources: HashMap<SourceId, Vec<Revision>>,
+    seen: HashMap<SourceId, (ContentHash, u64)>,
+    bound: usize,
+    bytes: usize,
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Revision {
+    snapshot: Arc<Snapshot>,
+    /// Sorted, disjoint, inclusive 1-based line ranges.
+    shown: Vec<(usize, usize)>,
+    /// Made from the revision before it by this session's own edit.
+    own_edit: bool,
+    bytes: usize,
+    used: u64,
+}
+
+impl Ledger {
+    /// An empty ledger that keeps at most `bound` bytes of snapshots (but always the newest one).
+    pub fn new(bound: usize) -> Self {
+        Self { sources: HashMap::new(), seen: HashMap::new(), bound, bytes: 0, clock: 0 }
+    }
+
+    /// Lines `first..=last` (1-based) of the snapshot were shown with their anchors.
+    pub fn show(&mut self, source: &SourceId, snapshot: &Arc<Snapshot>, first: usize, last: usize) {
+        self.see(source, snapshot.hash());
+        let revision = self.revision(source, snapshot, false);
+        if first >= 1 && first <= last {
+            insert(&mut revision.shown, first, last);
+        }
+        self.evict();
+    }
+
+    /// This session's own edit made `after` from the revision `before`, in which it replaced the
+    /// lines `touched` (inclusive, 1-based): their anchors mean nothing any more.
+    pub fn edit(
+        &mut self,
+        source: &SourceId,
+        before: ContentHash,
+        touched: &[(usize, usize)],
+        after: &Arc<Snapshot>,
+    ) {
+        self.see(source, after.hash());
+        let revisions = self.sources.get_mut(source).into_iter().flatten();
+        for revision in revisions.filter(|revision| revision.snapshot.hash() == before) {
+            for (first, last) in touched {
+                remove(&mut revision.shown, *first, *last);
+            }
+        }
+        let own = self
+            .sources
+            .get(source)
+            .and_then(|revisions| revisions.last())
+            .is_some_and(|last| last.snapshot.hash() == before);
+        self.revision(source, after, own);
+        self.evict();
+    }
+
+    /// The session knows the content `hash` of the source, with or without anchors.
+    pub fn see(&mut self, source: &SourceId, hash: ContentHash) {
+        self.clock += 1;
+        if self.seen.len() >= SEEN_SOURCES && !self.seen.contains_key(source) {
+            let oldest = self.seen.iter().min_by_key(|(_, (_, used))| *used);
+            if let Some(oldest) = oldest.map(|(source, _)| source.clone()) {
+                self.seen.remove(&oldest);
+            }
+        }
+        self.seen.insert(source.clone(), (hash, self.clock));
+    }
+
+    /// Whether the session has seen the source with exactly this content.
+    pub fn has_seen(&self, source: &SourceId, hash: ContentHash) -> bool {
+        self.seen.get(source).is_some_and(|(seen, _)| *seen == hash)
+    }
+
+    /// The snapshots, newest first, in which line `number` was shown with `hash`.
+    pub fn issued(&self, source: &SourceId, number: usize, hash: LineHash) -> Vec<Arc<Snapshot>> {
+        let revisions = self.sources.get(source).map_or(&[][..], Vec::as_slice);
+        let issued = |revision: &&Revision| {
+            holds(&revision.shown, number) && revision.snapshot.line_hash(number) == Some(hash)
+        };
+        revisions.iter().rev().filter(issued).map(|r| r.snapshot.clone()).collect()
+    }
+
+    /// Whether every revision after `older` up to `newer` was made by this session's own edits.
+    pub fn own_chain(&self, source: &SourceId, older: ContentHash, newer: ContentHash) -> bool {
+        let Some(revisions) = self.sources.get(source) else { return false };
+        let position = |hash| revisions.iter().rposition(|r| r.snapshot.hash() == hash);
+        match (position(older), position(newer)) {
+            (Some(from), Some(to)) if from <= to => {
+                revisions[from + 1..=to].iter().all(|revision| revision.own_edit)
+            }
+            _ => false,
+        }
+    }
+
+    /// Forgets line `number` with `hash` in every revision but the one with content `keep`: the
+    /// client was told that the anchor meant two places and has been shown a fresh one.
+    pub fn retire(&mut self, source: &SourceId, number: usize, hash: LineHash, keep: ContentHash) {
+        for revision in self.sources.get_mut(source).into_iter().flatten() {
+            let same = revision.snapshot.line_hash(number) == Some(hash);
+            if same && revision.snapshot.hash() != keep {
+                remove(&mut revision.shown, number, number);
+            }
+        }
+    }
+
+    /// Bytes of snapshots that are kept.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The revision of `snapshot`, moved to the newest place.
+    fn revision(
+        &mut self,
+        source: &SourceId,
+        snapshot: &Arc<Snapshot>,
+        own_edit: bool,
+    ) -> &mut Revision {
+        self.clock += 1;
+        let revisions = self.sources.entry(source.clone()).or_default();
+        let known = revisions.iter().position(|r| r.snapshot.hash() == snapshot.hash());
+        let is_last = known.is_some_and(|at| at + 1 == revisions.len());
+        let mut revision = match known {
+            Some(at) => revisions.remove(at),
+            None => {
+                let bytes = snapshot.bytes();
+                self.bytes += bytes;
+                let snapshot = snapshot.clone();
+                Revision { snapshot, shown: Vec::new(), own_edit, bytes, used: 0 }
+            }
+        };
+        // A revision that comes back after others (the file was changed and changed back) is not
+        // this session's own doing, unless its own edit just made it.
+        if !is_last {
+            revision.own_edit = own_edit;
+        }
+        revision.used = self.clock;
+        if revisions.len() == REVISIONS {
+            self.bytes -= revisions.remove(0).bytes;
+        }
+        revisions.push(revision);
+        revisions.last_mut().expect("a revision was pushed just now")
+    }
+
+    /// Drops least recently used revisions until the bound holds or one is left.
+    fn evict(&mut self) {
+        while self.bytes > self.bound {
+            let all = self.sources.iter().flat_map(|(source, revisions)| {
+                revisions.iter().map(move |revision| (revision.used, source))
+            });
+            let Some((used, source)) = all.min() else { return };
+            if used == self.clock {
+                return;
+            }
+            let source = source.clone();
+            let Some(revisions) = self.sources.get_mut(&source) else { return };
+            if let Some(at) = revisions.iter().position(|revision| revision.used == used) {
+                self.bytes -= revisions.remove(at).bytes;
+                // The chain of own edits is broken where a link is missing.
+                if let Some(next) = revisions.get_mut(at) {
+                    next.own_edit = false;
+                }
+            }
+            if revisions.is_empty() {
+                self.sources.remove(&source);
+            }
+        }
+    }
+}
+
+fn holds(ranges: &[(usize, usize)], number: usize) -> bool {
+    let at = ranges.partition_point(|(first, _)| *first <= number);
+    at > 0 && ranges[at - 1].1 >= number
+}
+
+fn insert(ranges: &mut Vec<(usize, usize)>, first: usize, last: usize) {
+    let from = ranges.partition_point(|(_, end)| end + 1 < first);
+    let to = ranges.partition_point(|(start, _)| *start <= last + 1);
+    let merged = ranges[from..to]
+        .iter()
+        .fold((first, last), |(a, b), (start, end)| (a.min(*start), b.max(*end)));
+    ranges.splice(from..to, [merged]);
+}
+
+fn remove(ranges: &mut Vec<(usize, usize)>, first: usize, last: usize) {
+    let split = |(start, end): (usize, usize)| {
+        let left = (start < first).then(|| (start, end.min(first - 1)));
+        let right = (end > last).then(|| (start.max(last + 1), end));
+        left.into_iter().chain(right)
+    };
+    *ranges = ranges.drain(..).flat_map(split).collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(text: &str) -> Arc<Snapshot> {
+        Arc::new(Snapshot::decode(text.as_bytes().to_vec()).unwrap())
+    }
+
+    fn hash(line: &str) -> LineHash {
+        LineHash::of(line)
+    }
+
+    #[test]
+    fn only_shown_lines_are_issued() {
+        let (mut ledger, source) = (Ledger::new(1 << 20), SourceId::new("/f"));
+        let text = snapshot("a\nb\nc\nd\n");
+        ledger.show(&source, &text, 2, 3);
+        assert_eq!(ledger.issued(&source, 2, hash("b")).len(), 1);
+        assert!(ledger.issued(&source, 1, hash("a")).is_empty());
+        assert!(ledger.issued(&source, 2, hash("c")).is_empty());
+        assert!(ledger.issued(&SourceId::new("/g"), 2, hash("b")).is_empty());
+        assert!(ledger.has_seen(&source, text.hash()));
+    }
+
+    #[test]
+    fn ranges_merge_and_split() {
+        let mut ranges = Vec::new();
+        for (first, last) in [(5, 6), (1, 2), (9, 9), (3, 4)] {
+            insert(&mut ranges, first, last);
+        }
+        assert_eq!(ranges, [(1, 6), (9, 9)]);
+        remove(&mut ranges, 3, 3);
+        remove(&mut ranges, 8, 12);
+        assert_eq!(ranges, [(1, 2), (4, 6)]);
+        assert!(holds(&ranges, 4) && !holds(&ranges, 3) && !holds(&ranges, 7));
+    }
+
+    #[test]
+    fn own_edits_chain_and_foreign_ones_break_it() {
+        let (mut ledger, source) = (Ledger::new(1 << 20), SourceId::new("/f"));
+        let (a, b, c, d) = (snapshot("a\n"), snapshot("b\n"), snapshot("c\n"), snapshot("d\n"));
+        ledger.show(&source, &a, 1, 1);
+        ledger.edit(&source, a.hash(), &[], &b);
+        ledger.edit(&source, b.hash(), &[], &c);
+        assert!(ledger.own_chain(&source, a.hash(), c.hash()));
+        ledger.show(&source, &d, 1, 1);
+        assert!(!ledger.own_chain(&source, a.hash(), d.hash()));
+        assert!(ledger.own_chain(&source, a.hash(), c.hash()));
+    }
+
+    #[test]
+    fn memory_is_bounded_by_dropping_the_least_recently_used() {
+        let mut ledger = Ledger::new(2_000);
+        let sources: Vec<SourceId> =
+            (0..20).map(|n| SourceId::new(format!("/{n}").as_str())).collect();
+        for source in &sources {
+            ledger.show(source, &snapshot(&"x\n".repeat(200)), 1, 1);
+        }
+        assert!(ledger.bytes() <= 2_000);
+        assert!(ledger.issued(&sources[0], 1, hash("x")).is_empty());
+        assert_eq!(ledger.issued(&sources[19], 1, hash("x")).len(), 1);
+    }
+
+    #[test]
+    fn edited_lines_lose_their_anchors() {
+        let (mut ledger, source) = (Ledger::new(1 << 20), SourceId::new("/f"));
+        let (a, b) = (snapshot("1\n2\n3\n"), snapshot("1\nx\n3\n"));
+        ledger.show(&source, &a, 1, 3);
+        ledger.edit(&source, a.hash(), &[(2, 2)], &b);
+        assert!(ledger.issued(&source, 2, hash("2")).is_empty());
+        assert_eq!(ledger.issued(&source, 3, hash("3")).len(), 1);
+    }
+
+    #[test]
+    fn retiring_leaves_the_fresh_anchor() {
+        let (mut ledger, source) = (Ledger::new(1 << 20), SourceId::new("/f"));
+        let (old, new) = (snapshot("}\nx\n"), snapshot("}\ny\n"));
+        ledger.show(&source, &old, 1, 2);
+        ledger.show(&source, &new, 1, 2);
+        assert_eq!(ledger.issued(&source, 1, hash("}")).len(), 2);
+        ledger.retire(&source, 1, hash("}"), new.hash());
+        assert_eq!(ledger.issued(&source, 1, hash("}")).len(), 1);
+        assert_eq!(ledger.issued(&source, 2, hash("x")).len(), 1);
+    }
+}
