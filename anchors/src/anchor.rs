@@ -11,7 +11,7 @@ mod span;
 
 use std::sync::Arc;
 
-pub use forms::{BAR, BeginEnd, ExactText, LineAnchor, References};
+pub use forms::{BAR, BeginEnd, ExactText, LineAnchor, References, parse_line_anchor};
 
 use crate::reference::ReferenceError;
 use crate::{ErrorCode, Ledger, LineHash, Range, Selection, Snapshot, SourceId, Span};

@@ -103,6 +103,13 @@ impl Ledger {
         revisions.iter().rev().filter(issued).map(|r| r.snapshot.clone()).collect()
     }
 
+    /// The sources in which line `number` was shown with `hash`: what an anchor without a path
+    /// may mean.
+    pub fn holders(&self, number: usize, hash: LineHash) -> Vec<SourceId> {
+        let holds = |source: &&SourceId| !self.issued(source, number, hash).is_empty();
+        self.sources.keys().filter(holds).cloned().collect()
+    }
+
     /// Whether every revision after `older` up to `newer` was made by this session's own edits.
     pub fn own_chain(&self, source: &SourceId, older: ContentHash, newer: ContentHash) -> bool {
         let Some(revisions) = self.sources.get(source) else { return false };

@@ -39,8 +39,13 @@ impl AnchorForm for LineAnchor {
     }
 }
 
-/// The line number and hash of a `12#A4F0` token.
-pub(super) fn parse(token: &str) -> Option<(usize, LineHash)> {
+/// The line number (1-based) and hash of a `12#A4F0` token, for finding out which source an anchor
+/// without a path belongs to.
+pub fn parse_line_anchor(token: &str) -> Option<(usize, LineHash)> {
+    parse(token.split_once(BAR).map_or(token, |(name, _)| name).trim())
+}
+
+fn parse(token: &str) -> Option<(usize, LineHash)> {
     let (line, hash) = token.split_once('#')?;
     let digits = !line.is_empty() && line.bytes().all(|b| b.is_ascii_digit());
     if !digits || line.starts_with('0') {
