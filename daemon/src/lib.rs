@@ -1,0 +1,7 @@
+//! The Capstan daemon and its thin client: the room that knows JSON, MCP and people, and composes
+//! the others.
+
+pub mod limits;
+pub mod session;
+pub mod tool;
+pub mod tools;
