@@ -1,6 +1,8 @@
 //! The Capstan daemon and its thin client: the room that knows JSON, MCP and people, and composes
 //! the others.
 
+pub mod arguments;
+pub mod failure;
 pub mod limits;
 pub mod session;
 pub mod tool;
