@@ -4,6 +4,7 @@
 pub mod arguments;
 pub mod failure;
 pub mod limits;
+pub mod server;
 pub mod session;
 pub mod tool;
 pub mod tools;

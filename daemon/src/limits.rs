@@ -2,13 +2,27 @@
 
 use std::time::Duration;
 
-/// Requests of one connection that may run or wait for a thread at once. A client beyond it is not
-/// read from until one ends, so its memory is bounded by this times the line bound.
-pub const MAX_IN_FLIGHT: usize = 64;
+/// Calls of one client that run at once; more wait. Calls mostly wait for the disk, so this is
+/// larger than the number of cores, and small enough that one client cannot take every thread.
+pub const MAX_RUNNING_PER_CLIENT: usize = 32;
 
-/// Answers of one connection that wait to be written, in bytes. Two lines of the largest size: a
-/// client that does not read its answers holds no more than this.
-pub const MAX_OUTPUT_BYTES: usize = 32 * 1024 * 1024;
+/// Bytes of requests of one connection that run or wait, each counted as at least
+/// [`MIN_REQUEST_BYTES`]. Beyond it nothing more is read from that connection. Two lines of the
+/// largest size, or some two thousand small requests.
+pub const MAX_REQUEST_BYTES: usize = 2 * protocol::names::MAX_LINE_BYTES;
+
+/// What a request costs at least: its task, context and a bounded answer.
+pub const MIN_REQUEST_BYTES: usize = 16 * 1024;
+
+/// Open `subscriptions/listen` requests of one client.
+pub const MAX_LISTENS: usize = 16;
+
+/// Answers of one connection that wait to be written, in bytes, beyond which nothing more is read
+/// from it. Answers of calls that already run still join the queue, and each is bounded itself.
+pub const MAX_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
+
+/// Waiting bytes beyond which progress and other droppable notifications are dropped.
+pub const CROWDED_OUTPUT_BYTES: usize = 256 * 1024;
 
 /// A client that has not taken a single byte for this long is disconnected.
 pub const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -21,10 +35,6 @@ pub const MAX_SESSIONS: usize = 256;
 
 /// Characters of a session's name.
 pub const MAX_SESSION_NAME_CHARS: usize = 128;
-
-/// Tool calls of all connections that run at once on blocking threads. Calls mostly wait for the
-/// disk, so this is larger than the number of cores; more calls wait their turn.
-pub const MAX_RUNNING_CALLS: usize = 64;
 
 /// Threads for the independent calls of one batch.
 pub const BATCH_THREADS: usize = 4;
@@ -50,3 +60,16 @@ pub const ROOTS_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a client may cache lists and `server/discover`, in milliseconds. Changes are announced,
 /// so this only bounds how long a client without a subscription stays behind.
 pub const LIST_TTL_MS: u64 = 60_000;
+
+/// Read buffer of a connection, in bytes; it grows for a longer line and shrinks again after it.
+pub const READ_BUFFER_BYTES: usize = 64 * 1024;
+
+/// How often a connection that is not being read from is looked at for a hang-up. Half of the
+/// 50 ms within which abandoned work must stop.
+pub const HANG_UP_POLL: Duration = Duration::from_millis(20);
+
+/// How long a closing connection may take to hand over its last answers.
+pub const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long a session without a name, connection or call is kept for re-attachment.
+pub const SESSION_LINGER: Duration = Duration::from_secs(30 * 60);

@@ -8,7 +8,7 @@ use anchors::ErrorCode;
 use uuid::Uuid;
 
 use super::{Session, SessionState};
-use crate::limits::{MAX_SESSION_NAME_CHARS, MAX_SESSIONS};
+use crate::limits::{MAX_SESSION_NAME_CHARS, MAX_SESSIONS, SESSION_LINGER};
 
 /// Makes the state of a new session, given its root.
 pub type MakeState = dyn Fn(Option<&std::path::Path>) -> SessionState + Send + Sync;
@@ -114,6 +114,7 @@ impl SessionRegistry {
                 return Ok(Opened { session: Arc::clone(session), new: false, evicted: None });
             }
         }
+        open.retain(|session| !lapsed(session));
         let evicted = make_room(&mut open)?;
         let state = (self.make_state)(root.as_deref());
         let session = Arc::new(Session::new(root, wanted, state));
@@ -174,6 +175,11 @@ fn attach(session: &Arc<Session>, root: Option<PathBuf>) -> Result<Opened, Sessi
     }
     session.touch();
     Ok(Opened { session: Arc::clone(session), new: false, evicted: None })
+}
+
+/// Whether nobody can be expected to come back to the session.
+fn lapsed(session: &Session) -> bool {
+    session.name().is_none() && session.connections() == 0 && session.idle() > SESSION_LINGER
 }
 
 /// Closes the longest idle session when the bound is reached.

@@ -1,6 +1,7 @@
 //! The tools that are switched on, by name, with their `tools/list` entries ready-made.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -33,33 +34,31 @@ impl ToolCall {
 pub type BatchPlanner = dyn Fn(&[ToolCall]) -> Vec<ToolOutput> + Send + Sync;
 
 /// An immutable set of tools. Switching a module makes a new registry.
-#[derive(Default)]
 pub struct ToolRegistry {
     tools: Vec<Arc<dyn Tool>>,
     by_name: HashMap<&'static str, usize>,
     planner: Option<Box<BatchPlanner>>,
     /// The `tools` array of `tools/list` as JSON text: without and with output schemas.
-    lists: [String; 2],
+    lists: [Box<RawValue>; 2],
 }
 
 impl ToolRegistry {
     /// A registry of `tools`, listed in this order. Of two tools with one name the first counts.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
-        let mut registry = Self::default();
+        let mut kept: Vec<Arc<dyn Tool>> = Vec::with_capacity(tools.len());
+        let mut by_name = HashMap::new();
         for tool in tools {
-            if !registry.by_name.contains_key(tool.name()) {
-                registry.by_name.insert(tool.name(), registry.tools.len());
-                registry.tools.push(tool);
+            if let Entry::Vacant(free) = by_name.entry(tool.name()) {
+                free.insert(kept.len());
+                kept.push(tool);
             }
         }
-        let mut infos: Vec<ToolInfo> =
-            registry.tools.iter().map(|tool| info(tool.as_ref())).collect();
-        let full = serde_json::to_string(&infos).unwrap_or_default();
+        let mut infos: Vec<ToolInfo> = kept.iter().map(|tool| info(tool.as_ref())).collect();
+        let full = raw(&infos);
         for info in &mut infos {
             info.output_schema = None;
         }
-        registry.lists = [serde_json::to_string(&infos).unwrap_or_default(), full];
-        registry
+        Self { tools: kept, by_name, planner: None, lists: [raw(&infos), full] }
     }
 
     /// Sets what runs the calls of a batch that are to see the same snapshots. Without it they run
@@ -81,7 +80,7 @@ impl ToolRegistry {
     }
 
     /// The `tools` array of `tools/list`, as JSON text.
-    pub fn list_json(&self, structured: bool) -> &str {
+    pub fn list_json(&self, structured: bool) -> &RawValue {
         &self.lists[usize::from(structured)]
     }
 
@@ -92,6 +91,11 @@ impl ToolRegistry {
     pub fn call_batch(&self, calls: Vec<ToolCall>) -> Vec<ToolOutput> {
         super::batch::run(self.planner.as_deref(), calls)
     }
+}
+
+/// The entries as JSON text.
+fn raw(infos: &[ToolInfo]) -> Box<RawValue> {
+    serde_json::value::to_raw_value(infos).expect("tool entries are plain data with string keys")
 }
 
 /// The `tools/list` entry of a tool.
