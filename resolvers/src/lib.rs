@@ -1,3 +1,6 @@
 //! Resource and resolver contracts, the host seam, and the read and search cores.
 
+pub mod host;
 pub mod limits;
+
+pub use host::{Host, LocalHost};
