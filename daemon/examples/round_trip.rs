@@ -3,7 +3,7 @@
 //! `cargo run --release -p daemon --example round_trip [calls]`
 
 use std::borrow::Cow;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -55,6 +55,7 @@ fn main() -> anyhow::Result<()> {
         instructions: String::new(),
     });
     runtime.spawn(async move { server.serve(listener).await });
+    floor(calls)?;
     let mut client = Client::connect(&path)?;
     client.call(r#""capstan/session.open","params":{"root":"/"}"#)?;
     for (name, request) in [
@@ -68,10 +69,39 @@ fn main() -> anyhow::Result<()> {
             client.call(request)?;
             times.push(start.elapsed());
         }
-        times.sort_unstable();
-        let at = |share: usize| times[times.len() * share / 1000];
-        println!("{name:12} p50 {:?}  p90 {:?}  p99 {:?}", at(500), at(900), at(990));
+        report(name, times);
     }
+    Ok(())
+}
+
+fn report(name: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let at = |share: usize| times[times.len() * share / 1000];
+    println!("{name:12} p50 {:?}  p90 {:?}  p99 {:?}", at(500), at(900), at(990));
+}
+
+/// What the machine itself takes: two threads that block on a socket pair.
+fn floor(calls: usize) -> anyhow::Result<()> {
+    let (mut near, mut far) = UnixStream::pair()?;
+    let echo = std::thread::spawn(move || {
+        let mut buffer = [0; 64];
+        while let Ok(count @ 1..) = far.read(&mut buffer) {
+            if far.write_all(&buffer[..count]).is_err() {
+                break;
+            }
+        }
+    });
+    let mut times = Vec::with_capacity(calls);
+    let mut buffer = [0; 64];
+    for _ in 0..calls {
+        let start = Instant::now();
+        near.write_all(&[b'x'; 64])?;
+        near.read_exact(&mut buffer)?;
+        times.push(start.elapsed());
+    }
+    drop(near);
+    echo.join().map_err(|_| anyhow::anyhow!("the echo thread panicked"))?;
+    report("(floor)", times);
     Ok(())
 }
 

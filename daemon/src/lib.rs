@@ -3,6 +3,7 @@
 
 pub mod arguments;
 pub mod failure;
+pub mod http;
 pub mod limits;
 pub mod server;
 pub mod session;

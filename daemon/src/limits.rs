@@ -73,3 +73,71 @@ pub const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long a session without a name, connection or call is kept for re-attachment.
 pub const SESSION_LINGER: Duration = Duration::from_secs(30 * 60);
+
+/// How long a client waits for the daemon that it has started. A start takes a few milliseconds;
+/// this is above the time that a stopping daemon may still need to drain.
+pub const START_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long a starting daemon waits for the one before it to end. Below [`START_TIMEOUT`], so that
+/// the client hears the reason.
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// How often a lock that somebody else holds is tried again.
+pub const LOCK_POLL: Duration = Duration::from_millis(2);
+
+/// How long connecting to a daemon whose queue is full may take.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long the client hears nothing before it asks whether the daemon is alive, and then how long
+/// it waits for that answer. The daemon answers a ping while tools run, so silence means trouble.
+pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long `capstan stop` waits for the daemon to end, drain included.
+pub const STOP_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The longest answer that the client takes, in bytes: several times what a tool may say.
+pub const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
+
+/// What is shown of the output of a daemon that could not start, in bytes.
+pub const MAX_START_REPORT_BYTES: usize = 4 * 1024;
+
+/// The longest time between two looks of the daemon at its own idleness and at its socket.
+pub const HOUSEKEEPING_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Size of one log file in bytes, and how many old ones are kept: 20 MiB in all.
+pub const MAX_LOG_BYTES: u64 = 5 * 1024 * 1024;
+/// Old log files beside the current one.
+pub const OLD_LOGS: usize = 3;
+
+/// The largest configuration file in bytes. Real ones have a few hundred.
+pub const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
+
+/// Mistakes that are reported of one configuration file; the rest are only counted.
+pub const MAX_CONFIG_PROBLEMS: usize = 50;
+
+/// Workspaces whose configuration is kept; more than sessions can have in practice.
+pub const MAX_CONFIG_ROOTS: usize = 256;
+
+/// A configuration file younger than this when it was read is read again next time: a second write
+/// within the granularity of file times would go unseen.
+pub const CONFIG_SETTLE: Duration = Duration::from_millis(50);
+
+/// Threads for tool calls. Each connection may run a few; beyond this calls wait for a thread.
+pub const MAX_BLOCKING_THREADS: usize = 256;
+
+/// Open HTTP connections; more wait in the system's queue.
+pub const MAX_HTTP_CONNECTIONS: usize = 128;
+
+/// HTTP bodies that are read or await their answer at once: this times the line bound is the most
+/// memory that they hold.
+pub const MAX_HTTP_REQUESTS: usize = 32;
+
+/// Open HTTP sessions of the handshake era.
+pub const MAX_HTTP_SESSIONS: usize = 64;
+
+/// Messages of one HTTP response that wait to be written; further notifications are dropped.
+pub const MAX_HTTP_QUEUE: usize = 64;
+
+/// How long an HTTP request waits for its answer before it becomes a stream, and how often an idle
+/// stream says that it lives: below the usual 30 s of proxies.
+pub const HTTP_KEEP_ALIVE: Duration = Duration::from_secs(10);

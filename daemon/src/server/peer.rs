@@ -22,7 +22,7 @@ use crate::session::{BoundGuard, Session};
 /// One client.
 pub struct Peer {
     /// Whether it is one connection, or many independent HTTP requests.
-    pub(super) kind: PeerKind,
+    pub(crate) kind: PeerKind,
     /// Where messages go that answer no request.
     pub(super) outlet: Arc<dyn Outlet>,
     /// The same, when it is a socket.
@@ -169,8 +169,13 @@ impl Peer {
         self.in_flight().len()
     }
 
+    /// Whether nothing runs for it and it listens to nothing.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.running() == 0 && self.listens() == 0
+    }
+
     /// The client wants no answer any more to this request or subscription.
-    pub(super) fn cancel(&self, id: &Id) {
+    pub(crate) fn cancel(&self, id: &Id) {
         if let Some(request) = self.in_flight().get_mut(id) {
             request.silenced = true;
             request.cancel.cancel();

@@ -18,7 +18,7 @@ use super::peer::Peer;
 
 /// The parameters that the server itself looks at, of any method, in one scan.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Params<'a> {
+pub(crate) struct Params<'a> {
     #[serde(borrow, default, rename = "_meta")]
     pub meta: Option<Meta<'a>>,
     #[serde(borrow, default)]
@@ -35,7 +35,7 @@ pub(super) struct Params<'a> {
 
 /// The part of `_meta` that the server knows.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Meta<'a> {
+pub(crate) struct Meta<'a> {
     #[serde(borrow, default, rename = "io.modelcontextprotocol/protocolVersion")]
     pub version: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "io.modelcontextprotocol/clientCapabilities")]
@@ -50,7 +50,7 @@ pub(super) struct Meta<'a> {
 
 impl<'a> Params<'a> {
     /// Reads raw parameters; absent ones are empty.
-    pub(super) fn read(raw: Option<&'a RawValue>) -> Result<Self, ErrorObject> {
+    pub(crate) fn read(raw: Option<&'a RawValue>) -> Result<Self, ErrorObject> {
         let Some(raw) = raw else { return Ok(Self::default()) };
         serde_json::from_str(raw.get()).map_err(invalid_params)
     }
