@@ -2,9 +2,13 @@
 //! the others.
 
 pub mod arguments;
+pub mod config;
 pub mod failure;
 pub mod http;
+pub mod lifecycle;
 pub mod limits;
+pub mod logs;
+pub mod paths;
 pub mod server;
 pub mod session;
 pub mod tool;
