@@ -2,5 +2,6 @@
 
 pub mod host;
 pub mod limits;
+pub mod walk;
 
 pub use host::{Host, LocalHost};
