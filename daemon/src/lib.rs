@@ -2,6 +2,7 @@
 //! the others.
 
 pub mod arguments;
+pub mod builtins;
 pub mod config;
 pub mod failure;
 pub mod http;
