@@ -141,3 +141,10 @@ pub const MAX_HTTP_QUEUE: usize = 64;
 /// How long an HTTP request waits for its answer before it becomes a stream, and how often an idle
 /// stream says that it lives: below the usual 30 s of proxies.
 pub const HTTP_KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// Selections that one session's references may hold, in bytes: some hundred thousand matches.
+pub const REFERENCE_BYTES: usize = 32 * 1024 * 1024;
+
+/// Snapshots that one session's shown lines may hold, in bytes. They are shared with the cache as
+/// long as the files do not change.
+pub const LEDGER_BYTES: usize = 64 * 1024 * 1024;
