@@ -1,6 +1,7 @@
 //! Measures the round trip of cheap calls over a real socket: `ping`, `tools/list`, a trivial tool.
 //!
 //! `cargo run --release -p daemon --example round_trip [calls]`
+#![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::borrow::Cow;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

@@ -19,7 +19,7 @@ use axum::response::{IntoResponse as _, Response};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use crate::limits::{MAX_HTTP_CONNECTIONS, MAX_HTTP_REQUESTS};
+use crate::limits::{FLUSH_TIMEOUT, MAX_HTTP_CONNECTIONS, MAX_HTTP_REQUESTS};
 use crate::server::{Phase, Server};
 
 pub mod guard;
@@ -50,45 +50,51 @@ pub(crate) struct Door {
 /// system says.
 pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     if !address.ip().is_loopback() {
-        let reason = format!("`{address}` is not a loopback address; use `127.0.0.1:{}`", address.port());
+        let reason =
+            format!("`{address}` is not a loopback address; use `127.0.0.1:{}`", address.port());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
     TcpListener::bind(address).await
 }
 
-/// Serves `/mcp` until the server closes.
+/// Serves `/mcp` until the server closes, and then the answers that are on their way.
 ///
 /// # Errors
 /// When the listener breaks for good.
 pub async fn serve(server: Arc<Server>, listener: TcpListener, token: Token) -> io::Result<()> {
     server.set_http(Some(format!("http://{}/mcp", listener.local_addr()?)));
+    let door = Arc::new(Door {
+        server: Arc::clone(&server),
+        sessions: Sessions::default(),
+        token,
+        places: Arc::new(Semaphore::new(MAX_HTTP_REQUESTS)),
+    });
     let closing = {
         let server = Arc::clone(&server);
         async move { server.drain().reached(Phase::Closing).await }
     };
-    let served = axum::serve(listener::Limited::new(listener, MAX_HTTP_CONNECTIONS), router(&server, token));
-    // Not axum's graceful shutdown: it waits for idle connections and open streams, and the drain
-    // has already waited for every call.
+    let limited = listener::Limited::new(listener, MAX_HTTP_CONNECTIONS);
+    let served = axum::serve(limited, router(&door)).with_graceful_shutdown(closing);
+    let overdue = async {
+        server.drain().reached(Phase::Closing).await;
+        // Else their streams would never end.
+        door.sessions.leave();
+        tokio::time::sleep(FLUSH_TIMEOUT).await;
+    };
     let outcome = tokio::select! {
         outcome = served.into_future() => outcome,
-        () = closing => Ok(()),
+        () = overdue => Ok(()),
     };
     server.set_http(None);
     outcome
 }
 
 /// The routes, guarded.
-fn router(server: &Arc<Server>, token: Token) -> Router {
-    let door = Arc::new(Door {
-        server: Arc::clone(server),
-        sessions: Sessions::default(),
-        token,
-        places: Arc::new(Semaphore::new(MAX_HTTP_REQUESTS)),
-    });
+fn router(door: &Arc<Door>) -> Router {
     Router::new()
         .route("/mcp", axum::routing::any(mcp))
-        .layer(middleware::from_fn_with_state(Arc::clone(&door), check))
-        .with_state(door)
+        .layer(middleware::from_fn_with_state(Arc::clone(door), check))
+        .with_state(Arc::clone(door))
 }
 
 /// Lets only loopback hosts, loopback pages and token holders through, in this order: a page of
@@ -130,7 +136,10 @@ async fn post(door: &Arc<Door>, request: Request) -> Response {
 }
 
 fn too_large() -> Response {
-    let reason = format!("the body is longer than {} bytes, or broke off\n", protocol::names::MAX_LINE_BYTES);
+    let reason = format!(
+        "the body is longer than {} bytes, or broke off\n",
+        protocol::names::MAX_LINE_BYTES
+    );
     (StatusCode::PAYLOAD_TOO_LARGE, Body::from(reason)).into_response()
 }
 

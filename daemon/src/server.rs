@@ -211,4 +211,4 @@ impl std::fmt::Debug for Server {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

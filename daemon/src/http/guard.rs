@@ -24,8 +24,12 @@ pub enum Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         match self {
-            Self::Host => (StatusCode::FORBIDDEN, "the host must be a loopback name\n").into_response(),
-            Self::Origin => (StatusCode::FORBIDDEN, "the origin must be a loopback page\n").into_response(),
+            Self::Host => {
+                (StatusCode::FORBIDDEN, "the host must be a loopback name\n").into_response()
+            }
+            Self::Origin => {
+                (StatusCode::FORBIDDEN, "the origin must be a loopback page\n").into_response()
+            }
             Self::Token => {
                 let challenge = [(WWW_AUTHENTICATE, "Bearer")];
                 (StatusCode::UNAUTHORIZED, challenge, "a bearer token is needed\n").into_response()
@@ -47,7 +51,8 @@ pub(super) fn check(headers: &HeaderMap, token: &Token) -> Result<(), Refusal> {
     let authorization = only(headers, &AUTHORIZATION).flatten().unwrap_or_default();
     match authorization.split_once(' ') {
         Some((scheme, candidate))
-            if scheme.eq_ignore_ascii_case("bearer") && token.matches(candidate.trim().as_bytes()) =>
+            if scheme.eq_ignore_ascii_case("bearer")
+                && token.matches(candidate.trim().as_bytes()) =>
         {
             Ok(())
         }
@@ -87,14 +92,26 @@ mod tests {
 
     #[test]
     fn only_loopback_names_pass() {
-        for good in ["localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:8080", "[::1]", "[::1]:1"] {
+        for good in ["localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:8080", "[::1]", "[::1]:1"]
+        {
             assert!(is_loopback(good), "{good}");
         }
-        for bad in ["", "evil.com", "localhost.evil.com", "127.0.0.1.evil.com:80", "::1", "localhost:x", "127.0.0.1:99999", "[::1]x", "a@localhost"] {
+        for bad in [
+            "",
+            "evil.com",
+            "localhost.evil.com",
+            "127.0.0.1.evil.com:80",
+            "::1",
+            "localhost:x",
+            "127.0.0.1:99999",
+            "[::1]x",
+            "a@localhost",
+        ] {
             assert!(!is_loopback(bad), "{bad}");
         }
         assert!(is_loopback_origin("http://localhost:3000"));
-        for bad in ["null", "localhost", "file://", "http://evil.com", "http://localhost@evil.com"] {
+        for bad in ["null", "localhost", "file://", "http://evil.com", "http://localhost@evil.com"]
+        {
             assert!(!is_loopback_origin(bad), "{bad}");
         }
     }
@@ -103,23 +120,38 @@ mod tests {
     fn name_origin_and_token_are_all_needed() {
         let token = Token::random();
         let bearer = format!("bearer {}", token.reveal());
-        let check = |pairs: &[(&'static str, &str)]| {
+        let checked = |pairs: &[(&'static str, &str)]| {
             let mut headers = HeaderMap::new();
             for (name, value) in pairs {
                 headers.append(*name, value.parse().unwrap());
             }
-            super::check(&headers, &token)
+            check(&headers, &token)
         };
         let host = ("host", "localhost:1");
-        assert_eq!(check(&[host, ("authorization", &bearer)]), Ok(()));
-        assert_eq!(check(&[host, ("origin", "http://127.0.0.1:1"), ("authorization", &bearer)]), Ok(()));
-        assert_eq!(check(&[("authorization", &bearer)]), Err(Refusal::Host));
-        assert_eq!(check(&[host, host, ("authorization", &bearer)]), Err(Refusal::Host));
-        assert_eq!(check(&[("host", "evil.com"), ("authorization", &bearer)]), Err(Refusal::Host));
-        assert_eq!(check(&[host, ("origin", "http://evil.com"), ("authorization", &bearer)]), Err(Refusal::Origin));
-        assert_eq!(check(&[host, ("origin", "null"), ("authorization", &bearer)]), Err(Refusal::Origin));
-        assert_eq!(check(&[host]), Err(Refusal::Token));
-        assert_eq!(check(&[host, ("authorization", "Bearer wrong")]), Err(Refusal::Token));
-        assert_eq!(check(&[host, ("authorization", &bearer.replace("bearer", "basic"))]), Err(Refusal::Token));
+        assert_eq!(checked(&[host, ("authorization", &bearer)]), Ok(()));
+        assert_eq!(
+            checked(&[host, ("origin", "http://127.0.0.1:1"), ("authorization", &bearer)]),
+            Ok(())
+        );
+        assert_eq!(checked(&[("authorization", &bearer)]), Err(Refusal::Host));
+        assert_eq!(checked(&[host, host, ("authorization", &bearer)]), Err(Refusal::Host));
+        assert_eq!(
+            checked(&[("host", "evil.com"), ("authorization", &bearer)]),
+            Err(Refusal::Host)
+        );
+        assert_eq!(
+            checked(&[host, ("origin", "http://evil.com"), ("authorization", &bearer)]),
+            Err(Refusal::Origin)
+        );
+        assert_eq!(
+            checked(&[host, ("origin", "null"), ("authorization", &bearer)]),
+            Err(Refusal::Origin)
+        );
+        assert_eq!(checked(&[host]), Err(Refusal::Token));
+        assert_eq!(checked(&[host, ("authorization", "Bearer wrong")]), Err(Refusal::Token));
+        assert_eq!(
+            checked(&[host, ("authorization", &bearer.replace("bearer", "basic"))]),
+            Err(Refusal::Token)
+        );
     }
 }

@@ -26,7 +26,8 @@ pub(super) fn is_modern(headers: &HeaderMap) -> bool {
 
 /// Checks that the body is JSON and that the client takes both kinds of answer.
 pub(super) fn check_media(headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
-    let content = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let content =
+        headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media = content.split(';').next().unwrap_or_default().trim();
     if !media.eq_ignore_ascii_case("application/json") {
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be `application/json`\n"));
@@ -41,14 +42,17 @@ pub(super) fn check_media(headers: &HeaderMap) -> Result<(), (StatusCode, &'stat
 /// Whether the client takes `wanted`.
 pub(super) fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
     let family = wanted.split('/').next().unwrap_or_default();
-    headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(
-        |range| {
+    headers
+        .get_all(ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|range| {
             let media = range.split(';').next().unwrap_or_default().trim();
             media.eq_ignore_ascii_case(wanted)
                 || media == "*/*"
                 || media.strip_suffix("/*").is_some_and(|start| start.eq_ignore_ascii_case(family))
-        },
-    )
+        })
 }
 
 /// What the body of a request says, as far as headers repeat it.
@@ -76,15 +80,24 @@ fn bears_name(name: &str) -> bool {
 
 fn repeated(headers: &HeaderMap, header: &'static str, body: &str) -> Result<(), ErrorObject> {
     let mismatch = |what: &str| {
-        Err(ErrorObject::new(code::HEADER_MISMATCH, format!("the header `{header}` {what} the body")))
+        Err(ErrorObject::new(
+            code::HEADER_MISMATCH,
+            format!("the header `{header}` {what} the body"),
+        ))
     };
     let mut values = headers.get_all(header).iter();
     let (first, second) = (values.next(), values.next());
     if second.is_some() {
         return mismatch("occurs more than once, so it cannot repeat");
     }
-    let Some(value) = first.and_then(|value| value.to_str().ok()) else { return mismatch("must repeat") };
-    if decode(value.trim()).is_some_and(|value| value == body) { Ok(()) } else { mismatch("contradicts") }
+    let Some(value) = first.and_then(|value| value.to_str().ok()) else {
+        return mismatch("must repeat");
+    };
+    if decode(value.trim()).is_some_and(|value| value == body) {
+        Ok(())
+    } else {
+        mismatch("contradicts")
+    }
 }
 
 /// Undoes `=?base64?…?=`, which carries values that a header cannot. `None` when it is malformed.
@@ -151,7 +164,8 @@ mod tests {
             let said = Said { method: "tools/call", version: "2026-07-28", name: Some("read") };
             check_repeated(&headers, &said).is_ok()
         };
-        let (version, method, name) = ((VERSION, "2026-07-28"), (METHOD, "tools/call"), (NAME, "read"));
+        let (version, method, name) =
+            ((VERSION, "2026-07-28"), (METHOD, "tools/call"), (NAME, "read"));
         assert!(check(&[version, method, name]));
         assert!(check(&[version, method, (NAME, "  read ")]));
         assert!(!check(&[version, method]));

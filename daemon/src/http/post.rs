@@ -48,20 +48,33 @@ fn modern_version(params: Option<&serde_json::value::RawValue>) -> Option<String
 }
 
 /// A request of 2026-07-28: complete in itself.
-async fn stateless(door: &Arc<Door>, headers: &HeaderMap, text: &str, kind: Option<Kind<'_>>) -> Response {
+async fn stateless(
+    door: &Arc<Door>,
+    headers: &HeaderMap,
+    text: &str,
+    kind: Option<Kind<'_>>,
+) -> Response {
     let (id, name, params) = match kind {
         Some(Kind::Request { id, method, params }) => (id, method, params),
         Some(Kind::Notification { .. }) => {
-            return match headers::version(headers).filter(|version| !MODERN_VERSIONS.contains(version)) {
+            return match headers::version(headers)
+                .filter(|version| !MODERN_VERSIONS.contains(version))
+            {
                 Some(version) => refuse(None, &unsupported_version(version)),
                 None => StatusCode::ACCEPTED.into_response(),
             };
         }
         Some(Kind::Response { .. }) => {
-            return refuse(None, &ErrorObject::new(code::INVALID_REQUEST, "this revision has no client responses"));
+            return refuse(
+                None,
+                &ErrorObject::new(code::INVALID_REQUEST, "this revision has no client responses"),
+            );
         }
         _ if text.trim_ascii_start().starts_with('[') => {
-            return refuse(None, &ErrorObject::new(code::INVALID_REQUEST, "this revision has no batches over HTTP"));
+            return refuse(
+                None,
+                &ErrorObject::new(code::INVALID_REQUEST, "this revision has no batches over HTTP"),
+            );
         }
         // The dispatcher knows what is wrong with it.
         _ => return answer(door, &stateless_peer(door), text, ErrorStatus::Mapped).await,
@@ -71,7 +84,11 @@ async fn stateless(door: &Arc<Door>, headers: &HeaderMap, text: &str, kind: Opti
         && let Ok(version) = serde_json::from_str::<String>(version.get())
         && read.meta.as_ref().is_some_and(|meta| meta.capabilities.is_some())
     {
-        let said = Said { method: name, version: &version, name: read.name.as_deref().or(read.uri.as_deref()) };
+        let said = Said {
+            method: name,
+            version: &version,
+            name: read.name.as_deref().or(read.uri.as_deref()),
+        };
         if let Err(error) = check_repeated(headers, &said) {
             return refuse(Some(&id), &error);
         }
@@ -103,7 +120,7 @@ async fn begin(door: &Arc<Door>, text: &str) -> Response {
 async fn in_session(door: &Arc<Door>, headers: &HeaderMap, text: &str) -> Response {
     let id = match sessions::session_id(headers) {
         Ok(id) => id,
-        Err(refusal) => return refusal,
+        Err(unnamed) => return unnamed.into_response(),
     };
     match door.sessions.get(id) {
         Some(peer) => answer(door, &peer, text, ErrorStatus::Ok).await,
@@ -132,7 +149,9 @@ async fn answer(door: &Arc<Door>, peer: &Arc<Peer>, text: &str, status: ErrorSta
             if stateless {
                 peer.leave();
             } else {
-                ids.iter().for_each(|id| peer.cancel(id));
+                for id in &ids {
+                    peer.cancel(id);
+                }
             }
         })
     };
@@ -155,7 +174,9 @@ impl ErrorStatus {
         match serde_json::from_slice::<OnlyError>(message) {
             Ok(failed) if self == Self::Mapped => status_of(failed.error.code),
             // Without a readable request there is nothing that a 200 could belong to.
-            Ok(failed) if matches!(failed.error.code, code::PARSE_ERROR | code::INVALID_REQUEST) => {
+            Ok(failed)
+                if matches!(failed.error.code, code::PARSE_ERROR | code::INVALID_REQUEST) =>
+            {
                 StatusCode::BAD_REQUEST
             }
             _ => StatusCode::OK,

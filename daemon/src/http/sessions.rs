@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use uuid::Uuid;
 
 use super::headers::{SESSION_ID, accepts};
@@ -61,11 +61,15 @@ impl Sessions {
     /// unused session makes room.
     pub(super) fn keep(&self, begun: Begun) -> String {
         let mut open = self.lock();
-        open.retain(|_, session| session.last_used.elapsed() < SESSION_LINGER || !session.peer.is_idle());
+        open.retain(|_, session| {
+            session.last_used.elapsed() < SESSION_LINGER || !session.peer.is_idle()
+        });
         if open.len() >= MAX_HTTP_SESSIONS {
-            let oldest = open.iter().min_by_key(|(_, session)| session.last_used).map(|(id, _)| id.clone());
+            let oldest =
+                open.iter().min_by_key(|(_, session)| session.last_used).map(|(id, _)| id.clone());
             if let Some(oldest) = oldest.and_then(|id| open.remove(&id)) {
                 oldest.peer.leave();
+                *oldest.standing.current() = None;
             }
         }
         let id = Uuid::new_v4().to_string();
@@ -89,7 +93,7 @@ impl Sessions {
         }
         let id = match session_id(headers) {
             Ok(id) => id,
-            Err(refusal) => return refusal,
+            Err(unnamed) => return unnamed.into_response(),
         };
         let standing = match self.lock().get_mut(id) {
             Some(session) => {
@@ -107,14 +111,23 @@ impl Sessions {
     pub(super) fn end(&self, headers: &HeaderMap) -> Response {
         let id = match session_id(headers) {
             Ok(id) => id,
-            Err(refusal) => return refusal,
+            Err(unnamed) => return unnamed.into_response(),
         };
         match self.lock().remove(id) {
             Some(session) => {
                 session.peer.leave();
+                *session.standing.current() = None;
                 StatusCode::NO_CONTENT.into_response()
             }
             None => unknown(),
+        }
+    }
+
+    /// Ends all sessions, their streams included.
+    pub(super) fn leave(&self) {
+        for (_, session) in self.lock().drain() {
+            session.peer.leave();
+            *session.standing.current() = None;
         }
     }
 
@@ -129,12 +142,21 @@ pub(super) struct Begun {
     standing: Arc<Standing>,
 }
 
-/// The session id in the headers.
-pub(super) fn session_id(headers: &HeaderMap) -> Result<&str, Response> {
-    headers.get(SESSION_ID).and_then(|value| value.to_str().ok()).ok_or_else(|| {
-        let reason = "name the session in `Mcp-Session-Id`, or the revision in `MCP-Protocol-Version`\n";
+/// The request names neither a session nor a revision that needs none.
+#[derive(Debug)]
+pub(super) struct Unnamed;
+
+impl IntoResponse for Unnamed {
+    fn into_response(self) -> Response {
+        let reason =
+            "name the session in `Mcp-Session-Id`, or a revision in `MCP-Protocol-Version`\n";
         (StatusCode::BAD_REQUEST, reason).into_response()
-    })
+    }
+}
+
+/// The session id in the headers.
+pub(super) fn session_id(headers: &HeaderMap) -> Result<&str, Unnamed> {
+    headers.get(SESSION_ID).and_then(|value| value.to_str().ok()).ok_or(Unnamed)
 }
 
 /// The answer for a session that is not open; a client then starts over.

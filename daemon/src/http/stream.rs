@@ -35,11 +35,6 @@ impl Channel {
         let (sender, receiver) = mpsc::channel(MAX_HTTP_QUEUE);
         (Arc::new(Self(sender)), receiver)
     }
-
-    /// Whether the response has been dropped.
-    pub(super) fn is_closed(&self) -> bool {
-        self.0.is_closed()
-    }
 }
 
 impl Outlet for Channel {
@@ -66,7 +61,11 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 
 /// The messages of a channel as server-sent events, with a comment now and then so that nothing in
 /// between takes the connection for dead. `kept` is dropped with the response.
-pub(super) fn events<G: Send + 'static>(first: Option<Outgoing>, rest: Receiver<Outgoing>, kept: G) -> Response {
+pub(super) fn events<G: Send + 'static>(
+    first: Option<Outgoing>,
+    rest: Receiver<Outgoing>,
+    kept: G,
+) -> Response {
     let mut beat = interval_at(tokio::time::Instant::now() + HTTP_KEEP_ALIVE, HTTP_KEEP_ALIVE);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let body = Body::from_stream(Events { first, rest, beat, _kept: Box::new(kept) });
@@ -101,7 +100,10 @@ impl<G: Send> Stream for Events<G> {
                 Poll::Ready(Some(Ok(event.into())))
             }
             Poll::Ready(None) => Poll::Ready(None),
-            Poll::Pending => this.beat.poll_tick(context).map(|_| Some(Ok(Bytes::from_static(b": still here\n\n")))),
+            Poll::Pending => this
+                .beat
+                .poll_tick(context)
+                .map(|_| Some(Ok(Bytes::from_static(b": still here\n\n")))),
         }
     }
 }

@@ -45,7 +45,10 @@ impl Token {
     fn read(file: &File, path: &Path) -> io::Result<Self> {
         let bad = |reason: &str| {
             let hint = "delete it and a fresh one is made";
-            io::Error::new(io::ErrorKind::InvalidData, format!("`{}` {reason}; {hint}", path.display()))
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("`{}` {reason}; {hint}", path.display()),
+            )
         };
         let metadata = file.metadata()?;
         if metadata.mode() & 0o077 != 0 || metadata.uid() != rustix::process::geteuid().as_raw() {
@@ -78,7 +81,8 @@ impl Token {
     /// Whether `candidate` is the token, in a time that depends on its length only.
     pub fn matches(&self, candidate: &[u8]) -> bool {
         let token = self.0.as_bytes();
-        let difference = token.iter().zip(candidate).fold(0, |sum, (left, right)| sum | (left ^ right));
+        let difference =
+            token.iter().zip(candidate).fold(0, |sum, (left, right)| sum | (left ^ right));
         std::hint::black_box(difference) == 0 && token.len() == candidate.len()
     }
 }
@@ -112,7 +116,7 @@ mod tests {
     fn an_empty_file_is_no_token() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
-        OpenOptions::new().write(true).create(true).mode(0o600).open(&path).unwrap();
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).unwrap();
         assert_eq!(Token::load(&path).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 

@@ -85,7 +85,7 @@ impl Connection {
         };
         tokio::pin!(ending);
         loop {
-            while let Some(line) = lines.next() {
+            while let Some(line) = lines.next_line() {
                 match line {
                     Line::TooLong => self.output.answer(failure(None, &too_long())),
                     Line::Whole(text) if text.trim_ascii().is_empty() => {}

@@ -8,7 +8,7 @@ use protocol::names::MAX_LINE_BYTES;
 
 use crate::limits::READ_BUFFER_BYTES;
 
-/// What [`Lines::next`] found.
+/// What [`Lines::next_line`] found.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
     /// A line without its newline. May be blank.
@@ -68,7 +68,7 @@ impl Lines {
     }
 
     /// The next line that has arrived.
-    pub fn next(&mut self) -> Option<Line<'_>> {
+    pub fn next_line(&mut self) -> Option<Line<'_>> {
         loop {
             let newline =
                 memchr(b'\n', &self.buffer[self.scanned..self.end]).map(|at| self.scanned + at);
@@ -108,7 +108,7 @@ mod tests {
         for piece in input.chunks(size) {
             lines.room()[..piece.len()].copy_from_slice(piece);
             lines.filled(piece.len());
-            while let Some(line) = lines.next() {
+            while let Some(line) = lines.next_line() {
                 found.push(match line {
                     Line::Whole(line) => String::from_utf8_lossy(line).into_owned(),
                     Line::TooLong => "<too long>".to_owned(),
@@ -135,7 +135,7 @@ mod tests {
             let count = room.len();
             room.fill(b'x');
             lines.filled(count);
-            while lines.next().is_some() {}
+            while lines.next_line().is_some() {}
         }
         assert!(lines.buffer.len() <= 4 * READ_BUFFER_BYTES, "{}", lines.buffer.len());
     }
@@ -147,11 +147,11 @@ mod tests {
         for piece in long.chunks(10_000) {
             lines.room()[..piece.len()].copy_from_slice(piece);
             lines.filled(piece.len());
-            assert_eq!(lines.next(), None);
+            assert_eq!(lines.next_line(), None);
         }
         lines.room()[0] = b'\n';
         lines.filled(1);
-        assert!(matches!(lines.next(), Some(Line::Whole(line)) if line.len() == 1 << 20));
+        assert!(matches!(lines.next_line(), Some(Line::Whole(line)) if line.len() == 1 << 20));
         lines.room();
         assert!(lines.buffer.len() <= 2 * READ_BUFFER_BYTES, "{}", lines.buffer.len());
     }

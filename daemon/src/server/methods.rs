@@ -40,14 +40,11 @@ impl Server {
             Err(error) => return reply.fail(&error),
         };
         match (name, envelope.era) {
-            (method::TOOLS_CALL, _) => match self.prepare(reply, &params, envelope) {
-                Ok(call) => calls.push(call),
-                Err((reply, error)) => reply.fail(&error),
-            },
+            (method::TOOLS_CALL, _) => calls.extend(self.prepare(reply, &params, envelope)),
             (method::PING, Era::Handshake) => reply.send(&json!({})),
             (method::TOOLS_LIST, _) => self.list_tools(&reply, &params, envelope),
             (method::INITIALIZE, Era::Handshake) => {
-                reply.finish(self.initialize(&reply.peer, raw, &params))
+                reply.finish(self.initialize(&reply.peer, raw, &params));
             }
             (method::DISCOVER, Era::Modern) => reply.cacheable(self.discover()),
             (method::SUBSCRIPTIONS_LISTEN, Era::Modern) => listen::open(&reply, &params),

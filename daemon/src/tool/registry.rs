@@ -23,8 +23,15 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// Runs the call; a panic in it becomes an `INTERNAL` error.
+    /// Runs the call, unless it was cancelled while it waited; a panic in it becomes an `INTERNAL`
+    /// error.
     pub fn run(&self) -> ToolOutput {
+        if self.context.cancel.is_cancelled() {
+            return ToolOutput::failure(
+                ErrorCode::Cancelled,
+                "the call was cancelled before it started",
+            );
+        }
         caught(self.tool.name(), || self.tool.call(&self.context, &self.arguments))
     }
 }

@@ -43,21 +43,24 @@ struct Pending {
 }
 
 impl Server {
-    /// Checks a `tools/call` and registers it.
+    /// Checks a `tools/call` and registers it; one that cannot run is answered at once.
     pub(super) fn prepare(
         self: &Arc<Self>,
         reply: Reply,
         params: &Params<'_>,
         envelope: Envelope,
-    ) -> Result<Prepared, (Reply, ErrorObject)> {
-        let checked = self.check(&reply, params);
-        let (tool, arguments, session) = match checked {
+    ) -> Option<Prepared> {
+        let (tool, arguments, session) = match self.check(&reply, params) {
             Ok(checked) => checked,
-            Err(error) => return Err((reply, error)),
+            Err(error) => {
+                reply.fail(&error);
+                return None;
+            }
         };
         let Some(cancel) = reply.peer.register(&reply.id) else {
             let reason = format!("id `{}` is in use by a request that still runs", reply.id);
-            return Err((reply, ErrorObject::new(code::INVALID_REQUEST, reason)));
+            reply.fail(&ErrorObject::new(code::INVALID_REQUEST, reason));
+            return None;
         };
         let token = params.meta.as_ref().and_then(|meta| meta.progress_token);
         let context = CallContext {
@@ -77,7 +80,7 @@ impl Server {
             _in_session: session.enter(),
             reply,
         };
-        Ok(Prepared { call: ToolCall { tool, arguments, context }, pending })
+        Some(Prepared { call: ToolCall { tool, arguments, context }, pending })
     }
 
     /// Finds what the parameters name.
