@@ -3,12 +3,16 @@
 
 pub mod arguments;
 pub mod builtins;
+pub mod cli;
+pub mod client;
+pub mod compose;
 pub mod config;
 pub mod failure;
 pub mod http;
 pub mod lifecycle;
 pub mod limits;
 pub mod logs;
+pub mod mcp_pump;
 pub mod paths;
 pub mod server;
 pub mod session;

@@ -181,6 +181,11 @@ impl Paths {
         self.state_dir.join("logs")
     }
 
+    /// The file with the bearer token of the HTTP door.
+    pub fn http_token(&self) -> PathBuf {
+        self.state_dir.join("http-token")
+    }
+
     /// The user's configuration file.
     pub fn user_config(&self) -> Option<PathBuf> {
         self.config_dir.as_ref().map(|folder| folder.join("config.toml"))

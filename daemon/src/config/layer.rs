@@ -10,6 +10,9 @@ use super::problem::{ConfigProblem, Origin, Position, closest, quoted};
 use super::settings::{MODULES, SETTINGS, Setting, Value, Written, switch};
 use crate::limits::MAX_CONFIG_PROBLEMS;
 
+/// How the ids of guards start.
+const GUARDS: &str = "guard.";
+
 /// What one layer says.
 #[derive(Debug, Default)]
 pub struct Layer {
@@ -118,15 +121,25 @@ impl Layer {
             }
         }
         for (id, on, place) in self.modules {
-            if is_project && on && config.modules.get(&id) == Some(&false) {
-                let key = format!("{MODULES}.{id}");
-                let message = "a project's file can't switch on what you have switched off";
-                config.problems.push(place.problem(&key, message, ""));
-            } else {
-                config.modules.insert(id, on);
+            match refusal(&id, on, config).filter(|_| is_project) {
+                Some(message) => {
+                    let key = format!("{MODULES}.{id}");
+                    config.problems.push(place.problem(&key, message, ""));
+                }
+                None => {
+                    config.modules.insert(id, on);
+                }
             }
         }
     }
+}
+
+/// Why a project's file may not switch a module so.
+fn refusal(id: &str, on: bool, config: &Config) -> Option<&'static str> {
+    if on && config.modules.get(id) == Some(&false) {
+        return Some("a project's file can't switch on what you have switched off");
+    }
+    (!on && id.starts_with(GUARDS)).then_some("a project's file can't switch off a guard")
 }
 
 struct Reader<'a> {

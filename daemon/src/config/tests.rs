@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-const MODULES: &[&str] = &["read.core", "read.web", "search.core"];
+const MODULES: &[&str] = &["read.core", "read.web", "search.core", "guard.overwrite"];
 
 struct World {
     home: tempfile::TempDir,
@@ -104,7 +104,7 @@ fn a_project_can_only_tighten() {
     world.user("[modules]\nread.web = false\n\"read.core\" = true\n");
     world.project(
         "[daemon]\nhttp = \"127.0.0.1:1\"\n[editor]\noverwrite-guard = false\nrebase = \"never\"\n\
-         [modules]\nread.web = true\nsearch.core = false\nread.wab = true\n",
+         [modules]\nread.web = true\nsearch.core = false\nread.wab = true\nguard.overwrite = false\n",
     );
     let config = world.current();
     assert_eq!(config.daemon, DaemonConfig::default());
@@ -115,6 +115,7 @@ fn a_project_can_only_tighten() {
         HOME/p/.capstan/config.toml:9:6: `modules.read.wab`: is no module that Capstan has; expected `read.web`
         HOME/p/.capstan/config.toml:2:1: `daemon.http`: a project's file can't set this; expected it in your own configuration file
         HOME/p/.capstan/config.toml:4:1: `editor.overwrite-guard`: a project's file can only make this stricter; expected `true`
+        HOME/p/.capstan/config.toml:10:7: `modules.guard.overwrite`: a project's file can't switch off a guard
         HOME/p/.capstan/config.toml:7:6: `modules.read.web`: a project's file can't switch on what you have switched off"#]]
     .assert_eq(&world.problems());
 }

@@ -1,11 +1,11 @@
 //! The daemon's main function.
 
 use std::io::{self, Write as _};
-use std::net::SocketAddr;
-use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use anyhow::Context as _;
+use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{info, warn};
 
@@ -13,6 +13,7 @@ use super::lock::{self, Lock};
 use super::socket::SocketFile;
 use super::{READY_LINE, StartError, connect};
 use crate::config::ConfigStore;
+use crate::http::{self, Token};
 use crate::limits::{
     CANCEL_GRACE, HOUSEKEEPING_INTERVAL, LOCK_POLL, LOCK_TIMEOUT, MAX_BLOCKING_THREADS,
 };
@@ -63,8 +64,10 @@ pub fn run(
     let runtime = runtime()?;
     let house = Household { paths, config, socket: &socket, lock: &lock, server: &server };
     let served = runtime.block_on(async {
-        let listener = tokio_listener(listener)?;
-        let http = open_http(&server, config).await?;
+        let listener = tokio::net::UnixListener::from_std(listener)?;
+        if let Some((listener, token)) = open_http(paths, config).await? {
+            tokio::spawn(serve_http(Arc::clone(&server), listener, token));
+        }
         if options.background {
             announce()?;
         }
@@ -74,7 +77,7 @@ pub fn run(
             elapsed_ms = started.elapsed().as_millis(),
             "ready"
         );
-        house.serve(listener, http).await
+        house.serve(listener).await
     });
     // A call that ignores its cancellation must not keep the process.
     runtime.shutdown_timeout(CANCEL_GRACE);
@@ -123,28 +126,25 @@ fn announce() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tokio_listener(listener: UnixListener) -> io::Result<tokio::net::UnixListener> {
-    tokio::net::UnixListener::from_std(listener)
-}
-
 /// Opens the HTTP door when the configuration wants it.
 async fn open_http(
-    server: &Arc<Server>,
+    paths: &Paths,
     config: &ConfigStore,
-) -> anyhow::Result<Option<tokio::net::TcpListener>> {
+) -> anyhow::Result<Option<(TcpListener, Token)>> {
     let Some(address) = config.current(None).daemon.http else { return Ok(None) };
-    let listener = bind_http(address).await?;
-    let actual = listener.local_addr()?;
-    server.set_http(Some(actual.to_string()));
-    info!(address = %actual, "the HTTP door is open");
-    Ok(Some(listener))
+    let listener = http::bind(address)
+        .await
+        .with_context(|| format!("could not listen at `{address}` for HTTP"))?;
+    let token = paths.http_token();
+    let token = Token::load(&token)
+        .with_context(|| format!("could not use the HTTP token `{}`", token.display()))?;
+    Ok(Some((listener, token)))
 }
 
-async fn bind_http(address: SocketAddr) -> anyhow::Result<tokio::net::TcpListener> {
-    use anyhow::Context as _;
-    tokio::net::TcpListener::bind(address)
-        .await
-        .with_context(|| format!("could not listen at `{address}` for HTTP"))
+async fn serve_http(server: Arc<Server>, listener: TcpListener, token: Token) {
+    if let Err(error) = http::serve(server, listener, token).await {
+        tracing::error!(%error, "the HTTP door broke");
+    }
 }
 
 /// What keeps an eye on the running server.
@@ -157,11 +157,7 @@ struct Household<'a> {
 }
 
 impl Household<'_> {
-    async fn serve(
-        &self,
-        listener: tokio::net::UnixListener,
-        _http: Option<tokio::net::TcpListener>,
-    ) -> anyhow::Result<()> {
+    async fn serve(&self, listener: tokio::net::UnixListener) -> anyhow::Result<()> {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut hang_up = signal(SignalKind::hangup())?;

@@ -10,21 +10,22 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::connect::connect;
 use super::lock::Lock;
 use super::{READY_LINE, StartError};
+use crate::client::wait::readable;
 use crate::limits::{LOCK_POLL, MAX_START_REPORT_BYTES, START_TIMEOUT};
 use crate::logs;
 use crate::paths::{Paths, make_private_dir};
 
-/// Connects to the daemon, starting it when it is not up.
+/// Connects to the daemon, starting it with these flags of `capstan daemon` when it is not up.
 ///
 /// # Errors
 /// [`StartError`]: the folder is not private, the daemon could not be started, or was not ready
 /// within [`START_TIMEOUT`].
-pub fn connect_or_start(paths: &Paths) -> Result<UnixStream, StartError> {
+pub fn connect_or_start(paths: &Paths, flags: &[String]) -> Result<UnixStream, StartError> {
     if let Some(stream) = connect(paths)? {
         return Ok(stream);
     }
@@ -38,7 +39,7 @@ pub fn connect_or_start(paths: &Paths) -> Result<UnixStream, StartError> {
             if let Some(stream) = connect(paths)? {
                 return Ok(stream);
             }
-            start(paths, deadline)?;
+            start(paths, flags, deadline)?;
         }
         if let Some(stream) = connect(paths)? {
             return Ok(stream);
@@ -49,11 +50,11 @@ pub fn connect_or_start(paths: &Paths) -> Result<UnixStream, StartError> {
 }
 
 /// Spawns a daemon and waits until it listens, or finds that another one does.
-fn start(paths: &Paths, deadline: Instant) -> Result<(), StartError> {
+fn start(paths: &Paths, flags: &[String], deadline: Instant) -> Result<(), StartError> {
     let log_dir = paths.log_dir();
     make_private_dir(&log_dir, false)?;
     let (report, start_of_report) = open_report(&log_dir)?;
-    let mut child = command(&report)?.spawn().map_err(StartError::Spawn)?;
+    let mut child = command(&report, flags)?.spawn().map_err(StartError::Spawn)?;
     let ready = wait_until_ready(&mut child, deadline)?;
     if ready {
         return Ok(());
@@ -62,11 +63,12 @@ fn start(paths: &Paths, deadline: Instant) -> Result<(), StartError> {
     Err(StartError::Died { status, report: tail(report, start_of_report) })
 }
 
-fn command(report: &File) -> Result<Command, StartError> {
+fn command(report: &File, flags: &[String]) -> Result<Command, StartError> {
     let mut command = Command::new(own_executable());
     command
         .arg0("capstan")
         .args(["daemon", "--background"])
+        .args(flags)
         // It must not keep the caller's folder busy.
         .current_dir("/")
         .stdin(Stdio::null())
@@ -105,18 +107,6 @@ fn wait_until_ready(child: &mut Child, deadline: Instant) -> Result<bool, StartE
             return Ok(true);
         }
     }
-}
-
-fn readable(source: &impl std::os::fd::AsFd, timeout: Duration) -> std::io::Result<bool> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let timeout = Timespec {
-        tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: i64::from(timeout.subsec_nanos()),
-    };
-    let ready = rustix::io::retry_on_intr(|| {
-        poll(&mut [PollFd::new(source, PollFlags::IN)], Some(&timeout))
-    })?;
-    Ok(ready > 0)
 }
 
 /// The file that takes what the daemon writes to its standard error, and where it ends now.
