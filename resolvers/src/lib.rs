@@ -2,6 +2,7 @@
 
 pub mod host;
 pub mod limits;
+pub mod search;
 pub mod walk;
 
 pub use host::{Host, LocalHost};

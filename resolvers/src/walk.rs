@@ -30,14 +30,15 @@ mod tests;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use anchors::{Cancel, ErrorCode};
+use anchors::ErrorCode;
 
 pub use entry::FileEntry;
 pub use globs::{GlobError, Globs};
 pub use os::GitHome;
 pub use stop::{Stop, Stopped};
+
+pub(crate) use os::{open as open_named, path_of as as_path, stat as stat_file};
 
 /// What to walk.
 #[derive(Clone, Debug, Default)]
@@ -238,11 +239,6 @@ impl Walker {
         let walked = self.walk(roots, options, stop, &visit)?;
         Ok((visit.take(), walked))
     }
-}
-
-/// A stop signal for callers that only have a [`Cancel`] and a time to live.
-pub fn stop_after(cancel: &Cancel, timeout: Option<Duration>) -> Stop {
-    Stop::new(cancel.clone(), timeout)
 }
 
 /// `root` joined with the bytes of a path below it.

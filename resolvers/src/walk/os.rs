@@ -89,8 +89,9 @@ pub(crate) fn kind_at(dir: BorrowedFd<'_>, name: &CStr) -> io::Result<Kind> {
     Ok(FileType::from_raw_mode(stat.st_mode).into())
 }
 
-/// Device, inode, size and times of an open file.
-pub(crate) fn stat(file: impl AsFd) -> io::Result<Stat> {
+
+/// Status of an open file.
+pub(crate) fn stat(file: &File) -> io::Result<Stat> {
     Ok(rustix::fs::fstat(file)?)
 }
 
