@@ -17,6 +17,9 @@ use protocol::mcp::ToolAnnotations;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+const OPEN: &str = r#""capstan/session.open","params":{"root":"/"}"#;
+const CALL: &str = r#""tools/call","params":{"name":"nothing","arguments":{}}"#;
+
 struct Nothing;
 
 impl Tool for Nothing {
@@ -58,27 +61,42 @@ fn main() -> anyhow::Result<()> {
     runtime.spawn(async move { server.serve(listener).await });
     floor(calls)?;
     let mut client = Client::connect(&path)?;
-    client.call(r#""capstan/session.open","params":{"root":"/"}"#)?;
-    for (name, request) in [
-        ("ping", r#""ping""#),
-        ("tools/list", r#""tools/list""#),
-        ("tools/call", r#""tools/call","params":{"name":"nothing","arguments":{}}"#),
-    ] {
+    client.call(OPEN)?;
+    for (name, request) in
+        [("ping", r#""ping""#), ("tools/list", r#""tools/list""#), ("tools/call", CALL)]
+    {
         let mut times: Vec<Duration> = Vec::with_capacity(calls);
         for _ in 0..calls {
-            let start = Instant::now();
-            client.call(request)?;
-            times.push(start.elapsed());
+            times.push(client.time(request)?);
         }
         report(name, times);
     }
-    Ok(())
+    crowd(&path, calls / 64)
 }
 
 fn report(name: &str, mut times: Vec<Duration>) {
     times.sort_unstable();
     let at = |share: usize| times[times.len() * share / 1000];
     println!("{name:12} p50 {:?}  p90 {:?}  p99 {:?}", at(500), at(900), at(990));
+}
+
+/// Sixty-four clients that call at once.
+fn crowd(path: &std::path::Path, calls: usize) -> anyhow::Result<()> {
+    let each = || -> anyhow::Result<Vec<Duration>> {
+        let mut client = Client::connect(path)?;
+        client.call(OPEN)?;
+        (0..calls).map(|_| client.time(CALL)).collect()
+    };
+    let times = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..64).map(|_| scope.spawn(each)).collect();
+        let mut all = Vec::new();
+        for client in clients {
+            all.extend(client.join().map_err(|_| anyhow::anyhow!("a client panicked"))??);
+        }
+        anyhow::Ok(all)
+    })?;
+    report("64 clients", times);
+    Ok(())
 }
 
 /// What the machine itself takes: two threads that block on a socket pair.
@@ -116,6 +134,12 @@ impl Client {
     fn connect(path: &std::path::Path) -> anyhow::Result<Self> {
         let to = UnixStream::connect(path).context("connecting")?;
         Ok(Self { from: BufReader::new(to.try_clone()?), to, line: String::new() })
+    }
+
+    fn time(&mut self, request: &str) -> anyhow::Result<Duration> {
+        let start = Instant::now();
+        self.call(request)?;
+        Ok(start.elapsed())
     }
 
     fn call(&mut self, request: &str) -> anyhow::Result<()> {
