@@ -1,1 +1,8 @@
 //! Plans edits in memory and commits them atomically: the only writer of user files.
+
+pub mod guard;
+pub mod mutation;
+pub mod plan;
+
+pub use mutation::Mutation;
+pub use plan::{Plan, PlanContext, PlanError};
