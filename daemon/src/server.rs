@@ -172,9 +172,15 @@ impl Server {
         self.last_active.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 
-    /// Records the address of the HTTP door for `capstan/status`.
+    /// Records the address of the HTTP door: `capstan/status` tells it, and the end of the server
+    /// waits until it is taken back.
     pub fn set_http(&self, address: Option<String>) {
         *self.http.lock().unwrap_or_else(PoisonError::into_inner) = address;
+    }
+
+    /// Whether the HTTP door is open.
+    fn has_http(&self) -> bool {
+        self.http.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// Lets announcements and the drain reach a peer.

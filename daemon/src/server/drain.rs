@@ -98,11 +98,11 @@ impl Server {
         }
         self.drain.close();
         let gone = async {
-            while self.connections.load(Ordering::Relaxed) > 0 {
+            while self.connections.load(Ordering::Relaxed) > 0 || self.has_http() {
                 tokio::time::sleep(std::time::Duration::from_millis(2)).await;
             }
         };
-        // Each connection bounds its own flush, so this is only a net.
+        // Each connection and the HTTP door bound their own flush, so this is only a net.
         let _ = timeout(2 * FLUSH_TIMEOUT, gone).await;
     }
 
