@@ -1,0 +1,11 @@
+//! Drives the real daemon over its real socket: one binary, one daemon and one home per test.
+
+mod cases;
+mod clients;
+mod fuzz;
+mod kill;
+mod lifecycle;
+mod races;
+mod structure;
+mod support;
+mod tokens;
