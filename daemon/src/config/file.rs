@@ -54,7 +54,7 @@ impl Source {
     ///
     /// # Errors
     /// What keeps it from being read, as a problem.
-    pub fn read(&self) -> (Stamp, Result<Option<String>, ConfigProblem>) {
+    pub fn read(&self) -> (Stamp, Result<Option<String>, Box<ConfigProblem>>) {
         // Looked at first: a change during the reading must not go unseen.
         let stamp = self.settled(self.stamp());
         let text = match self.open() {
@@ -76,7 +76,7 @@ impl Source {
         OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(&self.path)
     }
 
-    fn read_open(&self, file: File) -> Result<String, ConfigProblem> {
+    fn read_open(&self, file: File) -> Result<String, Box<ConfigProblem>> {
         let unreadable = |error: io::Error| self.problem(format!("could not be read: {error}"), "");
         let metadata = file.metadata().map_err(unreadable)?;
         if !metadata.is_file() {
@@ -91,10 +91,9 @@ impl Source {
         String::from_utf8(bytes).map_err(|error| {
             let valid = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&error.as_bytes()[..valid]);
-            ConfigProblem {
-                position: Some(Position::of(&text, valid)),
-                ..self.problem("is not UTF-8".to_owned(), "UTF-8 text")
-            }
+            let mut problem = self.problem("is not UTF-8".to_owned(), "UTF-8 text");
+            problem.position = Some(Position::of(&text, valid));
+            problem
         })
     }
 
@@ -107,14 +106,14 @@ impl Source {
         if age < settle { Stamp::Unsettled } else { stamp }
     }
 
-    fn problem(&self, message: String, expected: &str) -> ConfigProblem {
-        ConfigProblem {
+    fn problem(&self, message: String, expected: &str) -> Box<ConfigProblem> {
+        Box::new(ConfigProblem {
             origin: Origin::File(self.path.clone()),
             position: None,
             key: String::new(),
             message,
             expected: expected.to_owned(),
-        }
+        })
     }
 }
 

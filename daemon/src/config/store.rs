@@ -100,7 +100,7 @@ impl ConfigStore {
             let layer = match text {
                 Ok(Some(text)) => Layer::from_toml(&file.path, &text, &self.sources.modules),
                 Ok(None) => continue,
-                Err(problem) => Layer::broken(problem),
+                Err(problem) => Layer::broken(*problem),
             };
             layer.apply(&mut config, index == 1);
         }
