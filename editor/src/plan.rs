@@ -29,6 +29,7 @@ mod change;
 mod draft;
 mod encode;
 mod error;
+mod lines;
 mod lower;
 mod op;
 mod text;
@@ -36,6 +37,7 @@ mod text;
 pub use change::{Bias, ChangeSet, Edit};
 pub use encode::After;
 pub use error::{Place, PlanError};
+pub use lines::{LineChange, line_changes};
 
 use draft::Draft;
 
@@ -73,6 +75,26 @@ pub struct PlannedFile {
     pub after: After,
     /// The difference between the two texts; a file without text counts as empty.
     pub changes: ChangeSet,
+}
+
+impl PlannedFile {
+    /// The change in lines. A file without text counts as empty.
+    pub fn line_changes(&self) -> Vec<LineChange> {
+        match self.before.snapshot() {
+            Some(before) => line_changes(before, self.after.snapshot(), &self.changes),
+            None => vec![LineChange {
+                old: 1..1,
+                new: 1..self.after.snapshot().line_count() + 1,
+                edits: 0..self.changes.edits().len(),
+            }],
+        }
+    }
+
+    /// The old lines (1-based, inclusive) that went: their anchors mean nothing any more.
+    pub fn touched(&self) -> Vec<(usize, usize)> {
+        let changes = self.line_changes().into_iter().filter(|change| !change.old.is_empty());
+        changes.map(|change| (change.old.start, change.old.end - 1)).collect()
+    }
 }
 
 /// What one mutation comes to.
