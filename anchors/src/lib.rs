@@ -25,7 +25,7 @@ pub use hash::LineHash;
 pub use ledger::Ledger;
 pub use lines::{Line, LineIndex};
 pub use rebase::rebase;
-pub use reference::{Reference, ReferenceError, ReferenceStore};
+pub use reference::{Found, Reference, ReferenceError, ReferenceStore};
 pub use search_ref::{Extent, Hit, SearchFile, SearchRef, Which};
 pub use selection::{Part, Range, Selection, SourceId};
 pub use snapshot::{ContentHash, Snapshot};

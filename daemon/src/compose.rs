@@ -3,21 +3,40 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::builtins::BUILTINS;
+use editor::transaction::Journal;
+use resolvers::host::LocalHost;
+use resolvers::walk::GitHome;
+
+use crate::builtins::{BUILTINS, Modules};
 use crate::config::ConfigStore;
+use crate::engine::Engine;
 use crate::paths::Paths;
 use crate::server::Parts;
 use crate::server::methods::INSTRUCTIONS;
 use crate::session::{SessionRegistry, SessionState};
 use crate::tool::ToolRegistry;
+use crate::tools;
 
-/// The parts of a server for these places and this configuration.
+/// The parts of a server for these places and this configuration. Finishes or undoes what a crash
+/// left in the journal, before any call can see a file.
 ///
 /// # Errors
-/// When something that the daemon can't do without can't be made.
-pub fn parts(_paths: &Paths, _config: &Arc<ConfigStore>) -> anyhow::Result<Parts> {
+/// When the journal can't be opened, for instance because another daemon uses it.
+pub fn parts(paths: &Paths, config: &Arc<ConfigStore>) -> anyhow::Result<Parts> {
+    let (journal, recovered) = Journal::open(Arc::new(LocalHost), &paths.state_dir.join("journal"))?;
+    for transaction in &recovered {
+        tracing::warn!(outcome = ?transaction.outcome, files = transaction.files.len(), "recovered");
+    }
+    let engine = Arc::new(Engine {
+        host: LocalHost,
+        search: resolvers::search::Engine::new(GitHome::of_process()),
+        journal,
+        config: config.clone(),
+    });
+    let modules = Modules::new(&config.current(None).modules);
+    let tools = tools::all(&engine).into_iter().filter(|tool| modules.has(&format!("tool.{}", tool.name())));
     Ok(Parts {
-        tools: ToolRegistry::new(Vec::new()),
+        tools: ToolRegistry::new(tools.collect()).with_planner(tools::planner(&engine)),
         sessions: SessionRegistry::new(Box::new(|_: Option<&Path>| SessionState::default())),
         resources: None,
         instructions: INSTRUCTIONS.to_owned(),

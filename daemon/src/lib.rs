@@ -1,12 +1,16 @@
 //! The Capstan daemon and its thin client: the room that knows JSON, MCP and people, and composes
 //! the others.
 
+pub mod answer;
 pub mod arguments;
 pub mod builtins;
+pub mod call;
 pub mod cli;
 pub mod client;
 pub mod compose;
 pub mod config;
+pub mod editing;
+pub mod engine;
 pub mod failure;
 pub mod http;
 pub mod lifecycle;

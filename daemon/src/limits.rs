@@ -148,3 +148,6 @@ pub const REFERENCE_BYTES: usize = 32 * 1024 * 1024;
 /// Snapshots that one session's shown lines may hold, in bytes. They are shared with the cache as
 /// long as the files do not change.
 pub const LEDGER_BYTES: usize = 64 * 1024 * 1024;
+
+/// A file up to this size is edited as text, in bytes; it is held in memory whole.
+pub const MAX_TEXT_BYTES: u64 = 1 << 30;

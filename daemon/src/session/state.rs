@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anchors::{Ledger, ReferenceStore, SourceId};
+use editor::guard::HeldCalls;
 use resolvers::search::{Form, SearchOptions};
 
 use crate::limits::{LEDGER_BYTES, REFERENCE_BYTES};
@@ -27,6 +28,8 @@ pub struct SearchRecipe {
 #[derive(Debug, Default)]
 pub struct SessionState {
     memory: Mutex<Memory>,
+    /// Calls that a guard held back: repeated, they go through.
+    pub held: HeldCalls,
 }
 
 /// The part behind the lock. Held for moments only, never while a file is read or written.
@@ -38,8 +41,6 @@ pub struct Memory {
     pub ledger: Ledger,
     /// The file that was read or edited last, for calls that name none.
     pub last: Option<SourceId>,
-    /// The `write` that was held last, by fingerprint: repeated, it goes through.
-    pub held: Option<u128>,
 }
 
 impl Default for Memory {
@@ -48,7 +49,6 @@ impl Default for Memory {
             references: ReferenceStore::new(REFERENCE_BYTES),
             ledger: Ledger::new(LEDGER_BYTES),
             last: None,
-            held: None,
         }
     }
 }

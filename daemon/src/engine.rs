@@ -1,0 +1,53 @@
+//! What all sessions share: the host, the search threads, the journal, the configuration.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anchors::anchor::{BeginEnd, ExactText, LineAnchor, References};
+use anchors::{AnchorForm, AnchorRegistry};
+use editor::guard::{Guard, Guards, OverwriteGuard};
+use editor::transaction::Journal;
+use resolvers::host::LocalHost;
+use resolvers::search;
+
+use crate::builtins::Modules;
+use crate::config::{Config, ConfigStore};
+
+/// The cores, composed. One per daemon.
+pub struct Engine {
+    /// This machine.
+    pub host: LocalHost,
+    /// Text and name searches.
+    pub search: search::Engine,
+    /// What writes files.
+    pub journal: Journal<LocalHost>,
+    /// The settings of any root.
+    pub config: Arc<ConfigStore>,
+}
+
+impl Engine {
+    /// The anchor forms that are on; exact text comes last, it claims whatever is left.
+    pub fn anchors(modules: &Modules) -> AnchorRegistry {
+        let forms: [Box<dyn AnchorForm>; 4] = [
+            Box::new(LineAnchor),
+            Box::new(References),
+            Box::new(BeginEnd),
+            Box::new(ExactText),
+        ];
+        AnchorRegistry::new(forms.into_iter().filter(|form| modules.has(form.id())).collect())
+    }
+
+    /// The guards that are on.
+    pub fn guards(modules: &Modules, config: &Config) -> Guards {
+        let guards: [Box<dyn Guard>; 1] = [Box::new(OverwriteGuard)];
+        let on = |guard: &Box<dyn Guard>| {
+            modules.has(guard.id()) && (guard.id() != "guard.overwrite" || config.editor.overwrite_guard)
+        };
+        Guards::new(guards.into_iter().filter(on).collect())
+    }
+
+    /// The configuration of a session's root.
+    pub fn config(&self, root: Option<&Path>) -> Arc<Config> {
+        self.config.current(root)
+    }
+}
