@@ -162,6 +162,9 @@ pub struct Search {
     /// Look into hidden files too
     #[arg(long, short = '.')]
     pub hidden: bool,
+    /// Look into ignored files too
+    #[arg(long, short = 'u')]
+    pub ignored: bool,
 }
 
 /// Where the new text comes from.
@@ -207,8 +210,8 @@ pub struct Replace {
 /// `capstan insert`.
 #[derive(Debug, Args)]
 pub struct Insert {
-    /// A file or result; a `-` reads the text from standard input
-    #[arg(num_args = 0..=2, value_name = "SOURCE")]
+    /// Files or results; a `-` reads the text from standard input
+    #[arg(value_name = "SOURCE")]
     pub sources: Vec<OsString>,
     /// Where: the anchor of a line, exact text, `begin` or `end`
     #[arg(long, short, allow_hyphen_values = true)]

@@ -127,6 +127,7 @@ fn search(args: &Search, place: &Place) -> Map<String, Value> {
     put(&mut arguments, "context", args.context);
     put(&mut arguments, "limit", args.limit);
     put(&mut arguments, "hidden", args.hidden.then_some(true));
+    put(&mut arguments, "ignored", args.ignored.then_some(true));
     arguments
 }
 
@@ -153,9 +154,6 @@ fn replace(args: &Replace, place: &Place) -> Result<Map<String, Value>, CliError
 fn insert(args: &Insert, place: &Place) -> Result<Map<String, Value>, CliError> {
     let mut sources = args.sources.clone();
     let text = text::take(&args.text, &mut sources)?;
-    if sources.len() > 1 {
-        return Err(CliError::Usage("`insert` takes one source".to_owned()));
-    }
     let mut arguments = span(&sources, None, None, place)?;
     put(&mut arguments, "anchor", args.anchor.as_deref());
     put(&mut arguments, "before", args.before.then_some(true));
@@ -295,9 +293,9 @@ mod tests {
             (
                 &[
                     "search", "q", "a", "b", "-i", "*.rs", "-i", "*.c", "-s", "-w", "-C", "2",
-                    "-l", "9", "-.",
+                    "-l", "9", "-.", "-u",
                 ],
-                r#"search {"caseSensitive":true,"context":2,"hidden":true,"include":"*.rs,*.c","limit":9,"path":["sub/a","sub/b"],"query":"q","wholeWord":true}"#,
+                r#"search {"caseSensitive":true,"context":2,"hidden":true,"ignored":true,"include":"*.rs,*.c","limit":9,"path":["sub/a","sub/b"],"query":"q","wholeWord":true}"#,
             ),
             (&["write", "x", "-t", "-"], r#"write {"content":"-","path":"sub/x"}"#),
             (
@@ -326,7 +324,6 @@ mod tests {
         assert_eq!(calls(&["delete", "x", "-e", "1#AAAA"]), "`--end` needs a `--start`");
         assert!(calls(&["delete"]).starts_with("name what to delete"));
         assert!(calls(&["call", "read", "[]"]).starts_with("the arguments are no JSON object"));
-        assert_eq!(calls(&["insert", "x", "y", "-t", "z"]), "`insert` takes one source");
     }
 
     #[test]

@@ -3,8 +3,9 @@
 //! There is no watcher: asking costs two looks at file times, and what changed is read again then.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::Config;
 use super::file::{self, Source, Stamp};
@@ -46,11 +47,14 @@ impl ConfigSources {
 }
 
 /// All configurations in use. Shared.
-#[derive(Debug)]
 pub struct ConfigStore {
     sources: ConfigSources,
     slots: Mutex<HashMap<PathBuf, Slot>>,
+    listener: OnceLock<Box<Listener>>,
 }
+
+/// Hears of configurations that replace an earlier one of the same root.
+pub type Listener = dyn Fn(&Config) + Send + Sync;
 
 #[derive(Debug)]
 struct Slot {
@@ -61,7 +65,13 @@ struct Slot {
 impl ConfigStore {
     /// A store that has read nothing yet.
     pub fn new(sources: ConfigSources) -> Self {
-        Self { sources, slots: Mutex::default() }
+        Self { sources, slots: Mutex::default(), listener: OnceLock::new() }
+    }
+
+    /// Calls `listener` whenever a changed file has changed a configuration. Only the first listener
+    /// counts.
+    pub fn listen(&self, listener: Box<Listener>) {
+        let _ = self.listener.set(listener);
     }
 
     /// The configuration for a workspace root, or of the daemon itself. Files that changed are read
@@ -86,7 +96,13 @@ impl ConfigStore {
         if slots.len() >= MAX_CONFIG_ROOTS {
             slots.clear();
         }
-        slots.insert(key.to_owned(), slot);
+        let replaced = slots.insert(key.to_owned(), slot);
+        drop(slots);
+        if replaced.is_some_and(|old| old.config != config)
+            && let Some(listener) = self.listener.get()
+        {
+            listener(&config);
+        }
         config
     }
 
@@ -138,4 +154,10 @@ impl ConfigStore {
 /// The mistakes that a client's own look at the files finds, for people at a terminal.
 pub fn problems(sources: ConfigSources, root: Option<&Path>) -> Vec<ConfigProblem> {
     ConfigStore::new(sources).current(root).problems.clone()
+}
+
+impl fmt::Debug for ConfigStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConfigStore").field("sources", &self.sources).finish_non_exhaustive()
+    }
 }

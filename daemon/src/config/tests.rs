@@ -141,6 +141,22 @@ fn changes_are_seen_at_once() {
 }
 
 #[test]
+fn a_change_is_announced_once() {
+    let world = World::new(&[], &[]);
+    let count = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counter = Arc::clone(&count);
+    let bump = move |_: &Config| drop(counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+    world.store.listen(Box::new(bump));
+    world.current();
+    world.user("[search]\nlimit = 5\n");
+    world.current();
+    world.current();
+    world.user("# the same\n[search]\nlimit = 5\n");
+    world.current();
+    assert_eq!(count.load(std::sync::atomic::Ordering::Relaxed), 1);
+}
+
+#[test]
 fn hostile_files_neither_hang_nor_leak() {
     let world = World::new(&[], &[]);
     let file = world.project_file();

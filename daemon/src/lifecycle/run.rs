@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use protocol::capstan::Event;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{info, warn};
@@ -61,6 +62,7 @@ pub fn run(
     // From here on clients can connect; they wait until the server takes them.
     let (listener, socket) = SocketFile::bind(paths, &lock)?;
     let server = Server::new(compose(paths, config)?);
+    announce_changes(config, &server);
     let runtime = runtime()?;
     let house = Household { paths, config, socket: &socket, lock: &lock, server: &server };
     let served = runtime.block_on(async {
@@ -139,6 +141,17 @@ async fn open_http(
     let token = Token::load(&token)
         .with_context(|| format!("could not use the HTTP token `{}`", token.display()))?;
     Ok(Some((listener, token)))
+}
+
+/// Tells subscribers when a configuration has changed.
+fn announce_changes(config: &ConfigStore, server: &Arc<Server>) {
+    let server = Arc::downgrade(server);
+    config.listen(Box::new(move |config| {
+        let problems = config.problems.len();
+        if let Some(server) = server.upgrade() {
+            server.events().publish(|| Event::ConfigReloaded { problems });
+        }
+    }));
 }
 
 async fn serve_http(server: Arc<Server>, listener: TcpListener, token: Token) {
