@@ -110,6 +110,18 @@ pub trait HostWrite: Host {
     /// What the operating system says.
     fn set_xattr(&self, file: &Self::File, name: &[u8], value: &[u8]) -> io::Result<()>;
 
+    /// Names of the extended attributes of an open file.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    fn xattr_names(&self, file: &Self::File) -> io::Result<Vec<Vec<u8>>>;
+
+    /// Removes one extended attribute.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    fn remove_xattr(&self, file: &Self::File, name: &[u8]) -> io::Result<()>;
+
     /// Renames within the folder, replacing what `to` names.
     ///
     /// # Errors

@@ -94,7 +94,7 @@ impl HostWrite for LocalHost {
             Err(error) => return Err(error.into()),
         }
         let mut found = Vec::new();
-        for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        for name in split(&names) {
             let mut value = Vec::new();
             match grow(&mut value, |value| rustix::fs::lgetxattr(path, name, spare_capacity(value)))
             {
@@ -108,6 +108,19 @@ impl HostWrite for LocalHost {
 
     fn set_xattr(&self, file: &File, name: &[u8], value: &[u8]) -> io::Result<()> {
         Ok(rustix::fs::fsetxattr(file, OsStr::from_bytes(name), value, XattrFlags::empty())?)
+    }
+
+    fn xattr_names(&self, file: &File) -> io::Result<Vec<Vec<u8>>> {
+        let mut names = Vec::new();
+        match grow(&mut names, |names| rustix::fs::flistxattr(file, spare_capacity(names))) {
+            Ok(()) => Ok(split(&names).map(<[u8]>::to_vec).collect()),
+            Err(Errno::NOTSUP | Errno::NOSYS) => Ok(Vec::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn remove_xattr(&self, file: &File, name: &[u8]) -> io::Result<()> {
+        Ok(rustix::fs::fremovexattr(file, OsStr::from_bytes(name))?)
     }
 
     fn rename(&self, dir: &OwnedFd, from: &OsStr, to: &OsStr) -> io::Result<()> {
@@ -155,6 +168,11 @@ fn bits(mode: u32) -> Mode {
 /// The width of mode bits differs between platforms.
 fn narrow<T: TryFrom<u32> + Default>(mode: u32) -> T {
     T::try_from(mode).unwrap_or_default()
+}
+
+/// The kernel ends each name with NUL.
+fn split(names: &[u8]) -> impl Iterator<Item = &[u8]> {
+    names.split(|byte| *byte == 0).filter(|name| !name.is_empty())
 }
 
 /// Calls `fill` with more and more room until the answer fits.
