@@ -359,7 +359,7 @@ fn the_pump_says_when_the_daemon_is_gone() {
 fn a_session_lives_from_one_call_to_the_next() {
     let home = Home::new();
     for _ in 0..2 {
-        home.run(&["call", "read", r#"{"path": "."}"#]);
+        home.run(&["search", "needle"]);
     }
     let names: Vec<Value> = home.status()["sessions"]
         .as_array()
@@ -390,5 +390,5 @@ fn what_the_daemon_writes_is_private() {
 }
 
 fn mode(path: &Path) -> u32 {
-    path.metadata().unwrap().permissions().mode()
+    path.metadata().expect("it exists").permissions().mode()
 }

@@ -56,6 +56,7 @@ impl Daemon {
     }
 
     /// `command` in the daemon's home and in that folder.
+    #[expect(clippy::needless_pass_by_value, reason = "callers make it in place")]
     pub(crate) fn command_in(&self, command: Command, folder: &Path) -> Command {
         let mut inside = self.world.command(command.get_program());
         inside.args(command.get_args()).current_dir(folder);

@@ -77,7 +77,7 @@ pub enum Command {
     /// Insert text before or after an anchor
     #[command(after_long_help = help::INSERT)]
     Insert(Insert),
-    /// Delete anchored lines, exact text, search results or whole files
+    /// Delete anchored lines, exact text or search results
     #[command(after_long_help = help::DELETE)]
     Delete(Delete),
     /// Call any tool with JSON arguments

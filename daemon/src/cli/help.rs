@@ -67,7 +67,7 @@ Examples:
   capstan delete a.rs -s 12#A4F0                  one line
   capstan delete a.rs -s 12#A4F0 -e 20#77B1       the lines 12 to 20
   capstan delete SEARCH#19AF:all:line             every line that was found
-  capstan delete old.rs                           the whole file";
+  capstan delete a.rs -s 'old text'               exact text that occurs once";
 
 /// `capstan call --help`.
 pub const CALL: &str = "\

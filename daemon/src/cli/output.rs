@@ -119,15 +119,16 @@ fn dim_length(line: &str) -> usize {
     prefix.map_or(0, |prefix| prefix.len() + '│'.len_utf8())
 }
 
-/// Whether `text` is `12#A4F0`, or such a search reference, or a line number.
+/// Whether `text` is what stands before shown lines: `12#A4F0`, a line number, or the number of a
+/// match and its line.
 fn is_anchor(text: &str) -> bool {
-    let text = text.trim_start();
-    let reference = text.strip_prefix("SEARCH#").is_some_and(|rest| !rest.contains(' '));
-    let (number, hash) = text.split_once('#').unwrap_or((text, ""));
-    let is_line = !number.is_empty()
-        && number.bytes().all(|byte| byte.is_ascii_digit())
-        && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    reference || is_line
+    let digits = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_word = |word: &str| match word.split_once('#') {
+        Some((line, hash)) => digits(line) && hash.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        None => digits(word),
+    };
+    let mut words = text.split_ascii_whitespace();
+    words.next().is_some_and(is_word) && words.all(is_word)
 }
 
 #[cfg(test)]
@@ -136,10 +137,10 @@ mod tests {
 
     #[test]
     fn envelopes_and_anchors_are_dimmed() {
-        let text = "[result 6f0c]\n12#A4F0│let x│y\nplain│line\n7│n\n";
+        let text = "[result 6f0c]\n12#A4F0│let x│y\nplain│line\n7│n\n1 12│m\n";
         assert_eq!(
             coloured(text).replace(DIM, "<").replace(RESET, ">"),
-            "<[result 6f0c]>\n<12#A4F0│>let x│y\nplain│line\n<7│>n\n"
+            "<[result 6f0c]>\n<12#A4F0│>let x│y\nplain│line\n<7│>n\n<1 12│>m\n"
         );
     }
 }

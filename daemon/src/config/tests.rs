@@ -145,8 +145,9 @@ fn a_change_is_announced_once() {
     let world = World::new(&[], &[]);
     let count = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let counter = Arc::clone(&count);
-    let bump = move |_: &Config| drop(counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
-    world.store.listen(Box::new(bump));
+    world.store.listen(Box::new(move |_| {
+        counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }));
     world.current();
     world.user("[search]\nlimit = 5\n");
     world.current();
