@@ -189,13 +189,19 @@ pub(super) enum Unreadable {
 
 impl Stored {
     pub(super) fn decode(bytes: Vec<u8>) -> Result<Self, Unreadable> {
+        // Power loss can leave the full length with zeros for what never reached the disk.
+        let zeros = bytes.chunks(512).any(|block| block.iter().all(|byte| *byte == 0));
+        Self::parse(bytes).map_err(|error| if zeros { Unreadable::Unfinished } else { error })
+    }
+
+    fn parse(bytes: Vec<u8>) -> Result<Self, Unreadable> {
         use Unreadable::{Damaged, Unfinished};
         let mut header = Reader(&bytes);
         let magic = header.take(8).ok_or(Unfinished)?;
         let total = header.u64().ok_or(Unfinished)?;
         let table_len = header.u32().ok_or(Unfinished)? as usize;
-        if magic.iter().all(|byte| *byte == 0) || (magic == MAGIC && total > bytes.len() as u64) {
-            return Err(Unfinished); // power loss leaves zeros or a part
+        if magic == MAGIC && total > bytes.len() as u64 {
+            return Err(Unfinished);
         }
         if magic != MAGIC || total != bytes.len() as u64 {
             return Err(Damaged);

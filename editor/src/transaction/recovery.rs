@@ -19,7 +19,7 @@
 //!
 //! Every step can be repeated: a crash during recovery is recovered like any other.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ use resolvers::host::{HostWrite, ReadError, Stat};
 use super::apply::{Folder, make_folder, remove, remove_folders};
 use super::checkpoint::{sync_file, sync_folder};
 use super::journal::Phase;
-use super::record::{Record, Stored, Unreadable};
+use super::record::{Method, Record, Stored, Unreadable};
 use crate::limits;
 
 mod inspect;
@@ -102,6 +102,15 @@ pub(super) fn run<H: HostWrite>(
             Err(None) => reports.push(name.report(Outcome::Postponed, Vec::new())),
         }
     }
+    let mut in_place: HashMap<&Path, Vec<&[u8]>> = HashMap::new();
+    for (_, stored) in &records {
+        for (at, entry) in stored.record.entries.iter().enumerate() {
+            if entry.method == Method::InPlace {
+                let contents = [stored.old_content(at), stored.new_content(at)];
+                in_place.entry(&entry.path).or_default().extend(contents.into_iter().flatten());
+            }
+        }
+    }
     for at in 0..records.len() {
         let paths = |part: &[(Name, Stored)]| -> HashSet<PathBuf> {
             let entries = part.iter().flat_map(|(_, stored)| &stored.record.entries);
@@ -109,7 +118,7 @@ pub(super) fn run<H: HostWrite>(
         };
         let (earlier, later) = (paths(&records[..at]), paths(&records[at + 1..]));
         let (name, stored) = &records[at];
-        let case = Case { host, name, stored, earlier, later };
+        let case = Case { host, name, stored, earlier, later, in_place: &in_place };
         let (outcome, files) = case
             .recover()
             .unwrap_or_else(|_| (Outcome::Postponed, case.outcomes(|_| FileOutcome::Unknown)));
@@ -183,6 +192,8 @@ struct Case<'a, H: HostWrite> {
     earlier: HashSet<PathBuf>,
     /// Files of transactions that were committed after this one.
     later: HashSet<PathBuf>,
+    /// What each file that is written in place has been, over all records.
+    in_place: &'a HashMap<&'a Path, Vec<&'a [u8]>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -36,7 +36,7 @@ fn check(name: &str, kind: Size) {
     let total = operations(FaultHost::default(), kind);
     for (what, action) in ACTIONS {
         for at in 0..total {
-            let tree = Tree::new();
+            let tree = Tree::quick();
             let path = tree.at(name);
             let changes = tree.changes("new");
             let hook = Fault::Hook(Box::new(move || {
@@ -87,7 +87,7 @@ fn what_others_write_to_a_new_file_survives() {
 
 #[test]
 fn a_change_that_leaves_size_and_times_is_noticed() {
-    let tree = Tree::new();
+    let tree = Tree::quick();
     let path = tree.at("plain");
     let theirs = tree.text("plain").to_uppercase();
     let (seen, written) = (path.clone(), theirs.clone());
@@ -108,7 +108,7 @@ fn a_change_that_leaves_size_and_times_is_noticed() {
 fn commits_to_the_same_files_follow_each_other() {
     const THREADS: usize = 8;
     const ROUNDS: usize = 25;
-    let tree = Tree::new();
+    let tree = Tree::quick();
     fs::write(tree.at("plain"), "0").unwrap();
     fs::write(tree.at("linked"), "0").unwrap();
     let (journal, _) = tree.open(LocalHost, Size::Small);
@@ -162,7 +162,7 @@ fn commits_to_the_same_files_follow_each_other() {
 
 #[test]
 fn commits_to_different_files_all_succeed() {
-    let tree = Tree::new();
+    let tree = Tree::quick();
     let (journal, _) = tree.open(LocalHost, Size::Small);
     thread::scope(|scope| {
         for thread in 0..8 {
