@@ -1,6 +1,6 @@
 //! One tool call: its session, settings and the names it uses.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 
 use anchors::{ErrorCode, SourceId};
@@ -20,7 +20,7 @@ mod sources;
 
 pub use files::Loaded;
 pub use references::{found, stale};
-pub use sources::Located;
+pub use resolvers::source::{id_of as source_of, path_of};
 
 /// A call that its modules allow.
 pub struct Call<'a> {
@@ -97,14 +97,4 @@ impl<'a> Call<'a> {
             None => root::to_wire(path),
         }
     }
-}
-
-/// The identity of the file at a path without links.
-pub fn source_of(path: &Path) -> SourceId {
-    SourceId::new(root::to_wire(path))
-}
-
-/// The path of a file's identity; `None` for a source that is no file.
-pub fn path_of(source: &SourceId) -> Option<PathBuf> {
-    root::from_wire(source.as_str())
 }

@@ -4,12 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use editor::transaction::Journal;
+use resolvers::cache::SnapshotCache;
 use resolvers::host::LocalHost;
 use resolvers::walk::GitHome;
 
 use crate::builtins::{BUILTINS, Modules};
 use crate::config::ConfigStore;
 use crate::engine::Engine;
+use crate::limits::CACHE_BYTES;
 use crate::paths::Paths;
 use crate::server::Parts;
 use crate::server::methods::INSTRUCTIONS;
@@ -23,18 +25,23 @@ use crate::tools;
 /// # Errors
 /// When the journal can't be opened, for instance because another daemon uses it.
 pub fn parts(paths: &Paths, config: &Arc<ConfigStore>) -> anyhow::Result<Parts> {
-    let (journal, recovered) = Journal::open(Arc::new(LocalHost), &paths.state_dir.join("journal"))?;
+    let (journal, recovered) =
+        Journal::open(Arc::new(LocalHost), &paths.state_dir.join("journal"))?;
     for transaction in &recovered {
         tracing::warn!(outcome = ?transaction.outcome, files = transaction.files.len(), "recovered");
     }
     let engine = Arc::new(Engine {
         host: LocalHost,
         search: resolvers::search::Engine::new(GitHome::of_process()),
+        sources: Engine::all_sources(),
+        cache: SnapshotCache::new(CACHE_BYTES),
         journal,
         config: config.clone(),
     });
     let modules = Modules::new(&config.current(None).modules);
-    let tools = tools::all(&engine).into_iter().filter(|tool| modules.has(&format!("tool.{}", tool.name())));
+    let tools = tools::all(&engine)
+        .into_iter()
+        .filter(|tool| modules.has(&format!("tool.{}", tool.name())));
     Ok(Parts {
         tools: ToolRegistry::new(tools.collect()).with_planner(tools::planner(&engine)),
         sessions: SessionRegistry::new(Box::new(|_: Option<&Path>| SessionState::default())),

@@ -7,8 +7,11 @@ use anchors::anchor::{BeginEnd, ExactText, LineAnchor, References};
 use anchors::{AnchorForm, AnchorRegistry};
 use editor::guard::{Guard, Guards, OverwriteGuard};
 use editor::transaction::Journal;
+use resolvers::cache::SnapshotCache;
 use resolvers::host::LocalHost;
+use resolvers::read::{ReadRegistry, ReadResolver};
 use resolvers::search;
+use resolvers::sources::{DirectorySource, DocsSource, FileSource, RawSource, TempSource};
 
 use crate::builtins::Modules;
 use crate::config::{Config, ConfigStore};
@@ -19,6 +22,10 @@ pub struct Engine {
     pub host: LocalHost,
     /// Text and name searches.
     pub search: search::Engine,
+    /// The sources of `read`.
+    pub sources: ReadRegistry<LocalHost>,
+    /// Decoded files.
+    pub cache: SnapshotCache,
     /// What writes files.
     pub journal: Journal<LocalHost>,
     /// The settings of any root.
@@ -26,14 +33,22 @@ pub struct Engine {
 }
 
 impl Engine {
+    /// All sources of `read`; folders come before files, which claim whatever path is left.
+    pub fn all_sources() -> ReadRegistry<LocalHost> {
+        let sources: [Box<dyn ReadResolver<LocalHost>>; 5] = [
+            Box::new(RawSource),
+            Box::new(TempSource),
+            Box::new(DocsSource),
+            Box::new(DirectorySource),
+            Box::new(FileSource),
+        ];
+        ReadRegistry::new(sources.into())
+    }
+
     /// The anchor forms that are on; exact text comes last, it claims whatever is left.
     pub fn anchors(modules: &Modules) -> AnchorRegistry {
-        let forms: [Box<dyn AnchorForm>; 4] = [
-            Box::new(LineAnchor),
-            Box::new(References),
-            Box::new(BeginEnd),
-            Box::new(ExactText),
-        ];
+        let forms: [Box<dyn AnchorForm>; 4] =
+            [Box::new(LineAnchor), Box::new(References), Box::new(BeginEnd), Box::new(ExactText)];
         AnchorRegistry::new(forms.into_iter().filter(|form| modules.has(form.id())).collect())
     }
 
@@ -41,7 +56,8 @@ impl Engine {
     pub fn guards(modules: &Modules, config: &Config) -> Guards {
         let guards: [Box<dyn Guard>; 1] = [Box::new(OverwriteGuard)];
         let on = |guard: &Box<dyn Guard>| {
-            modules.has(guard.id()) && (guard.id() != "guard.overwrite" || config.editor.overwrite_guard)
+            modules.has(guard.id())
+                && (guard.id() != "guard.overwrite" || config.editor.overwrite_guard)
         };
         Guards::new(guards.into_iter().filter(on).collect())
     }

@@ -149,5 +149,8 @@ pub const REFERENCE_BYTES: usize = 32 * 1024 * 1024;
 /// long as the files do not change.
 pub const LEDGER_BYTES: usize = 64 * 1024 * 1024;
 
-/// A file up to this size is edited as text, in bytes; it is held in memory whole.
-pub const MAX_TEXT_BYTES: u64 = 1 << 30;
+/// Text that was cut from results of one session, in bytes; mostly shared with the cache.
+pub const TEMP_BYTES: usize = 32 * 1024 * 1024;
+
+/// Decoded files that all sessions share, in bytes.
+pub const CACHE_BYTES: usize = 128 * 1024 * 1024;

@@ -18,6 +18,7 @@ pub use crate::tool::{CallContext, Progress, ToolOutput, ToolRegistry};
 
 mod delete;
 mod insert;
+mod read;
 mod replace;
 mod search;
 mod write;
@@ -28,6 +29,7 @@ type ToRequest = fn(&RawValue) -> Result<Request, Failure>;
 /// The tools in the order of their listing.
 pub fn all(engine: &Arc<Engine>) -> Vec<Arc<dyn Tool>> {
     vec![
+        Arc::new(read::ReadTool(engine.clone())),
         Arc::new(search::SearchTool(engine.clone())),
         Arc::new(replace::ReplaceTool(engine.clone())),
         Arc::new(insert::InsertTool(engine.clone())),

@@ -51,3 +51,11 @@ pub const KEPT_BUFFER_BYTES: usize = 4 << 20;
 pub const SCAN_STEP_BYTES: usize = 1 << 20;
 /// A compiled regular expression and each thread's working memory for it, in bytes.
 pub const REGEX_BYTES: usize = 32 << 20;
+/// How much of a line is shown, in bytes, that does not fit a result by itself.
+pub const LONG_LINE_BYTES: usize = 4 * 1024;
+/// A file up to this size is read and edited as text, in bytes; it is held in memory whole.
+pub const TEXT_BYTES: u64 = 1 << 30;
+/// Entries of a folder that are listed; more are counted out loud.
+pub const FOLDER_ENTRIES: usize = 100_000;
+/// Bytes that one `raw:` read shows: 16 a row, as many rows as fit a result.
+pub const RAW_BYTES: u64 = 16 * 557;

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anchors::{ContentHash, ErrorCode, Snapshot, SourceId};
+use anchors::{ErrorCode, Snapshot, SourceId};
 use editor::mutation::Original;
 use editor::transaction::Before;
-use resolvers::host::{Host as _, ReadError};
+use resolvers::cache::Content;
+use resolvers::limits::TEXT_BYTES;
 
 use super::{Call, path_of, source_of};
 use crate::failure::Failure;
-use crate::limits::MAX_TEXT_BYTES;
 
 /// A file, or the absence of one, at one moment.
 #[derive(Clone, Debug)]
@@ -49,22 +49,22 @@ impl Call<'_> {
     /// What the host says, in a tool's words.
     pub fn load(&self, path: &Path) -> Result<Loaded, Failure> {
         let source = source_of(path);
-        let failed = |error: ReadError| {
-            Failure::new(error.code(), error.to_string()).at(self.path_name(path))
-        };
-        let read = match self.engine.host.read(path, MAX_TEXT_BYTES, &self.context.cancel) {
+        let engine = self.engine;
+        let cancel = &self.context.cancel;
+        let file = match engine.cache.get(&engine.host, path, TEXT_BYTES, cancel) {
             Err(error) if error.code() == ErrorCode::NotFound => {
                 let (original, before) = (Original::Missing, Before::Absent);
                 return Ok(Loaded { source, path: path.to_owned(), original, before });
             }
-            result => result.map_err(failed)?,
+            result => result.map_err(|error| {
+                Failure::new(error.code(), error.to_string()).at(self.path_name(path))
+            })?,
         };
-        let hash = ContentHash::of(&read.bytes);
-        let before = Before::of(&read, hash);
-        let size = read.stat.size;
-        let original = match Snapshot::decode(read.bytes) {
-            Ok(snapshot) => Original::Text(Arc::new(snapshot)),
-            Err(_) => Original::Binary { hash, bytes: size },
+        let hash = file.content.hash();
+        let before = Before::Present { stat: file.stat, hash, settled: file.settled };
+        let original = match file.content {
+            Content::Text(snapshot) => Original::Text(snapshot),
+            Content::Binary { hash, .. } => Original::Binary { hash, bytes: file.stat.size },
         };
         Ok(Loaded { source, path: path.to_owned(), original, before })
     }

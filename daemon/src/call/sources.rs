@@ -1,22 +1,14 @@
-//! From what an agent writes in `path` to the file that it means.
+//! From what an agent writes in `path` to the file that it means, for searches and edits.
 
 use std::path::{Path, PathBuf};
 
 use anchors::ErrorCode;
 use editor::transaction;
 use resolvers::host::Host as _;
+use resolvers::source::{self, Base, Located, SourceError};
 
 use super::Call;
 use crate::failure::Failure;
-
-/// A file that exists, and the anchor that was named with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Located {
-    /// Its path, links resolved.
-    pub path: PathBuf,
-    /// What follows the number sign, when the whole is no file's name.
-    pub anchor: Option<String>,
-}
 
 impl Call<'_> {
     /// The real path of something that exists.
@@ -33,10 +25,15 @@ impl Call<'_> {
     /// The file that a source names, with its anchor.
     ///
     /// # Errors
-    /// `NOT_FOUND` and others.
+    /// `NOT_FOUND` and others; `UNSUPPORTED` for a source that is only for reading.
     pub fn locate(&self, source: &str) -> Result<Located, Failure> {
-        let path = self.root()?.join(source);
-        Ok(Located { path: self.real_path(&path)?, anchor: None })
+        if let Some((scheme, _)) = source::scheme(source) {
+            let message = format!("`{scheme}:` can be read, but is no file");
+            return Err(Failure::new(ErrorCode::Unsupported, message).at(source));
+        }
+        self.base()?
+            .locate(source, &self.context.cancel)
+            .map_err(|error| source_failure(&error, source))
     }
 
     /// The file or folder that a search is to look in.
@@ -44,7 +41,14 @@ impl Call<'_> {
     /// # Errors
     /// As [`Call::locate`].
     pub fn locate_searchable(&self, source: &str) -> Result<PathBuf, Failure> {
-        Ok(self.locate(source)?.path)
+        let located = self.locate(source)?;
+        if located.anchor.is_some() {
+            return Err(Failure::invalid(
+                "a search takes files, folders and results, not single anchors; read it first",
+            )
+            .at(source));
+        }
+        Ok(located.path)
     }
 
     /// The file that a `write` is to create or replace.
@@ -52,13 +56,21 @@ impl Call<'_> {
     /// # Errors
     /// `LINK_LOOP` and others.
     pub fn locate_new(&self, source: &str) -> Result<PathBuf, Failure> {
-        let path = self.root()?.join(source);
+        if let Some((scheme, _)) = source::scheme(source) {
+            let message = format!("`{scheme}:` can be read, but is no file");
+            return Err(Failure::new(ErrorCode::Unsupported, message).at(source));
+        }
+        let base = self.base()?;
+        let path = base.literal(source).map_err(|error| source_failure(&error, source))?;
         transaction::resolve(&self.engine.host, &path)
             .map_err(|cause| Failure::new(cause.code(), cause.to_string()))
     }
+
+    fn base(&self) -> Result<Base<'_, resolvers::LocalHost>, Failure> {
+        Ok(Base { host: &self.engine.host, root: self.root()? })
+    }
 }
 
-#[expect(dead_code, reason = "used once sources are wired")]
-fn not_found(message: String) -> Failure {
-    Failure::new(ErrorCode::NotFound, message)
+fn source_failure(error: &SourceError, source: &str) -> Failure {
+    Failure::new(error.code(), error.to_string()).at(source)
 }

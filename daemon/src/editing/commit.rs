@@ -39,7 +39,8 @@ pub(super) fn run(call: &Call<'_>, requests: Vec<Result<Request, Failure>>) -> V
             Next::Again => open.retain(|(at, _)| outcomes[*at].is_none()),
         }
     }
-    let missing = || Failure::new(anchors::ErrorCode::Internal, "the edit was not worked out").into();
+    let missing =
+        || Failure::new(anchors::ErrorCode::Internal, "the edit was not worked out").into();
     outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missing)).collect()
 }
 
@@ -51,12 +52,7 @@ enum Next {
 }
 
 /// Works out and commits all open requests together.
-fn once(
-    call: &Call<'_>,
-    open: &[(usize, Request)],
-    outcomes: &mut Outcomes,
-    last: bool,
-) -> Next {
+fn once(call: &Call<'_>, open: &[(usize, Request)], outcomes: &mut Outcomes, last: bool) -> Next {
     let mut files = Files::default();
     let mut planned: Vec<usize> = Vec::new();
     let mut mutations: Vec<Mutation> = Vec::new();
@@ -79,7 +75,9 @@ fn once(
     let committed = commit(call, &plan, &mut files);
     for ((at, mutation), outcome) in planned.iter().zip(&mutations).zip(&plan.outcomes) {
         outcomes[*at] = match (outcome, &committed) {
-            (Err(error), _) => Some(Failure::new(error.code(), named(call, error, mutation)).into()),
+            (Err(error), _) => {
+                Some(Failure::new(error.code(), named(call, error, mutation)).into())
+            }
             (Ok(done), Ok(())) => Some(receipt(call, &plan, done)),
             (Ok(done), Err(error)) => failed(call, &plan, done, error, last).map(Into::into),
         };
@@ -178,7 +176,11 @@ fn failed(
     let retry = match culprit(&error.cause) {
         Some(culprit) => {
             let mut files = planned.parts.iter().filter_map(|part| plan.files.get(part.file?));
-            let mine = files.any(|file| file.path == culprit || culprit.starts_with(&file.path) || file.path.starts_with(culprit));
+            let mine = files.any(|file| {
+                file.path == culprit
+                    || culprit.starts_with(&file.path)
+                    || file.path.starts_with(culprit)
+            });
             !mine || matches!(error.cause, Cause::FileChanged { .. })
         }
         None => false,

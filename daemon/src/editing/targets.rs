@@ -1,7 +1,9 @@
 //! From the place of an edit to ranges of the current texts.
 
 use anchors::anchor::{Context, parse_line_anchor};
-use anchors::{AnchorError, ErrorCode, Range, Reference, ReferenceError, Resolved, Selection, SourceId};
+use anchors::{
+    AnchorError, ErrorCode, Range, Reference, ReferenceError, Resolved, Selection, SourceId,
+};
 use editor::mutation::{Delete, Insert, Mutation, Replace, Target, Write};
 
 use super::{Action, Files, Place, Request};
@@ -38,7 +40,9 @@ fn write(
     content: &str,
 ) -> Result<Mutation, Failure> {
     if Reference::parse(path).is_some() {
-        return Err(Failure::invalid("`write` takes a file, not a result; use `replace` for those"));
+        return Err(Failure::invalid(
+            "`write` takes a file, not a result; use `replace` for those",
+        ));
     }
     let path = call.locate_new(path)?;
     let source = source_of(&path);
@@ -100,7 +104,9 @@ impl Resolver<'_> {
             let located = self.call.locate(path)?;
             let start = match (&located.anchor, start) {
                 (Some(_), Some(_)) => {
-                    return Err(Failure::invalid("`path` already names an anchor; leave out `start`"));
+                    return Err(Failure::invalid(
+                        "`path` already names an anchor; leave out `start`",
+                    ));
                 }
                 (anchor, start) => anchor.as_deref().or(start),
             };
@@ -115,11 +121,17 @@ impl Resolver<'_> {
 
     /// Without a path: what the anchor itself names, or the one file that it was shown in, or the
     /// file at hand.
-    fn of_anchor(&mut self, start: Option<&str>, end: Option<&str>) -> Result<Vec<Target>, Failure> {
+    fn of_anchor(
+        &mut self,
+        start: Option<&str>,
+        end: Option<&str>,
+    ) -> Result<Vec<Target>, Failure> {
         let Some(start) = start else {
             return Err(Failure::invalid("name what to change: `path`, `start`, or a result"));
         };
-        if end.is_none() && let Some(selection) = self.call.selection(start) {
+        if end.is_none()
+            && let Some(selection) = self.call.selection(start)
+        {
             return self.of_selection(&selection?);
         }
         let source = match parse_line_anchor(start) {
@@ -142,8 +154,10 @@ impl Resolver<'_> {
     fn ambiguous(&self, anchor: &str, sources: &[SourceId]) -> Failure {
         let mut names: Vec<String> = sources.iter().map(|source| self.call.name(source)).collect();
         names.sort();
-        let message =
-            format!("`{anchor}` was shown in several files; name one in `path`: {}", names.join(", "));
+        let message = format!(
+            "`{anchor}` was shown in several files; name one in `path`: {}",
+            names.join(", ")
+        );
         Failure::new(ErrorCode::AmbiguousText, message)
     }
 
@@ -184,9 +198,9 @@ impl Resolver<'_> {
             )
             .at(name));
         };
-        let resolved = self.resolve(source, &snapshot, start, end).map_err(|error| {
-            self.call.anchor_failure(&error, source, &snapshot)
-        })?;
+        let resolved = self
+            .resolve(source, &snapshot, start, end)
+            .map_err(|error| self.call.anchor_failure(&error, source, &snapshot))?;
         self.target(source, resolved.ranges, resolved.rebased)
     }
 
@@ -197,10 +211,16 @@ impl Resolver<'_> {
         start: &str,
         end: Option<&str>,
     ) -> Result<Resolved, AnchorError> {
-        let selections: Vec<(&str, Option<Result<Selection, ReferenceError>>)> =
-            [Some(start), end].into_iter().flatten().map(|token| (token, self.reference(token))).collect();
+        let selections: Vec<(&str, Option<Result<Selection, ReferenceError>>)> = [Some(start), end]
+            .into_iter()
+            .flatten()
+            .map(|token| (token, self.reference(token)))
+            .collect();
         let references = |token: &str| {
-            selections.iter().find(|(other, _)| *other == token).and_then(|(_, found)| found.clone())
+            selections
+                .iter()
+                .find(|(other, _)| *other == token)
+                .and_then(|(_, found)| found.clone())
         };
         let memory = self.call.memory();
         let context = Context {

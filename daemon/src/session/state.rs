@@ -6,8 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use anchors::{Ledger, ReferenceStore, SourceId};
 use editor::guard::HeldCalls;
 use resolvers::search::{Form, SearchOptions};
+use resolvers::temp::TempStore;
 
-use crate::limits::{LEDGER_BYTES, REFERENCE_BYTES};
+use crate::limits::{LEDGER_BYTES, REFERENCE_BYTES, TEMP_BYTES};
 
 /// How a search is run again, without its fallbacks, when a file behind `:all` has changed.
 /// `None` for searches inside results, which are strict snapshots.
@@ -25,11 +26,20 @@ pub struct SearchRecipe {
 }
 
 /// References, shown snapshots and inherited paths of one session.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SessionState {
     memory: Mutex<Memory>,
     /// Calls that a guard held back: repeated, they go through.
     pub held: HeldCalls,
+    /// The rest of results that were cut.
+    pub temp: TempStore,
+}
+
+impl Default for SessionState {
+    fn default() -> Self {
+        let (memory, held) = (Mutex::default(), HeldCalls::default());
+        Self { memory, held, temp: TempStore::new(TEMP_BYTES) }
+    }
 }
 
 /// The part behind the lock. Held for moments only, never while a file is read or written.

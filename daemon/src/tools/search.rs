@@ -8,7 +8,8 @@ use anchors::{Part, Range, Selection};
 use protocol::mcp::{ToolAnnotations, ToolError};
 use resolvers::limits::RESULT_BYTES;
 use resolvers::search::{
-    FileHits, Incomplete, NameHits, Outcome, Query, Region, Scope, SearchError, SearchOptions, TextHits,
+    FileHits, Incomplete, NameHits, Outcome, Query, Region, Scope, SearchError, SearchOptions,
+    TextHits,
 };
 use resolvers::walk::Globs;
 use schemars::JsonSchema;
@@ -71,7 +72,11 @@ impl Tool for SearchTool {
     }
 
     fn annotations(&self) -> ToolAnnotations {
-        ToolAnnotations { read_only_hint: true, idempotent_hint: true, ..ToolAnnotations::default() }
+        ToolAnnotations {
+            read_only_hint: true,
+            idempotent_hint: true,
+            ..ToolAnnotations::default()
+        }
     }
 
     fn input_schema(&self) -> Value {
@@ -144,7 +149,9 @@ fn scope(call: &Call<'_>, paths: Option<&Sources>) -> Result<Scope, Failure> {
         (false, true) => Ok(Scope::Paths(roots)),
         (true, false) => Ok(Scope::Regions(regions)),
         (true, true) => Err(Failure::invalid("`path` selects nothing to search in")),
-        (false, false) => Err(Failure::invalid("`path` mixes results with files; search them apart")),
+        (false, false) => {
+            Err(Failure::invalid("`path` mixes results with files; search them apart"))
+        }
     }
 }
 
@@ -232,7 +239,9 @@ fn data(hits: &TextHits, frame: &Frame<'_>) -> Value {
                 })
             })
             .collect();
-        files.push(json!({"path": (frame.name)(&file.path), "count": file.count, "matches": matches}));
+        files.push(
+            json!({"path": (frame.name)(&file.path), "count": file.count, "matches": matches}),
+        );
     }
     json!({
         "search": frame.id, "complete": hits.is_complete(), "matches": hits.totals.matches,

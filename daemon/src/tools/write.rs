@@ -42,7 +42,11 @@ impl Tool for WriteTool {
     }
 
     fn annotations(&self) -> ToolAnnotations {
-        ToolAnnotations { destructive_hint: true, idempotent_hint: true, ..ToolAnnotations::default() }
+        ToolAnnotations {
+            destructive_hint: true,
+            idempotent_hint: true,
+            ..ToolAnnotations::default()
+        }
     }
 
     fn input_schema(&self) -> Value {

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use resolvers::search::{FileHits, Incomplete, Match, NameHits, Notice, PreviewLine, TextHits, Totals};
+use resolvers::search::{
+    FileHits, Incomplete, Match, NameHits, Notice, PreviewLine, TextHits, Totals,
+};
 
 /// Files beyond the shown matches that are named with their counts.
 const NAMED_FILES: usize = 20;
@@ -47,7 +49,8 @@ fn heading(out: &mut String, hits: &TextHits, frame: &Frame<'_>) {
         writeln!(out, "{count} in {files}").expect("a string takes all");
         return;
     };
-    write!(out, "{count} in {files}. Anchors: {id}:N:line or {id}:N:match").expect("a string takes all");
+    write!(out, "{count} in {files}. Anchors: {id}:N:line or {id}:N:match")
+        .expect("a string takes all");
     if hits.is_complete() && totals.matches > 1 {
         write!(out, "; every one: {id}:all:line or {id}:all:match").expect("a string takes all");
     }
@@ -175,7 +178,8 @@ fn none(out: &mut String, hits: &TextHits, frame: &Frame<'_>) {
         writeln!(out, "Not looked at: {}.", over.join("; ")).expect("a string takes all");
     }
     for entry in &passed.unreadable_named {
-        writeln!(out, "{}: {}", (frame.name)(&entry.path), entry.reason).expect("a string takes all");
+        writeln!(out, "{}: {}", (frame.name)(&entry.path), entry.reason)
+            .expect("a string takes all");
     }
 }
 
@@ -185,9 +189,9 @@ fn notice(notice: &Notice) -> String {
             format!("no search is called `{prefix}:`; searched as text, prefix included")
         }
         Notice::TriedRegex => "no literal match; searched as a regular expression".to_owned(),
-        Notice::SkippedRegex { reason, column } => format!(
-            "no literal match; not a regular expression either (column {column}: {reason})"
-        ),
+        Notice::SkippedRegex { reason, column } => {
+            format!("no literal match; not a regular expression either (column {column}: {reason})")
+        }
         Notice::TriedWords { words } => format!(
             "no match; these lines have one of the words {}: hints where to look, not edit targets",
             words.join(", ")
@@ -211,7 +215,8 @@ fn incomplete(reason: Incomplete, totals: &Totals) -> String {
 pub(super) fn names(hits: &NameHits, frame: &Frame<'_>) -> String {
     let mut out = String::new();
     for reason in &hits.incomplete {
-        writeln!(out, "[{reason:?}: paths may be missing; narrow the path]").expect("a string takes all");
+        writeln!(out, "[{reason:?}: paths may be missing; narrow the path]")
+            .expect("a string takes all");
     }
     let mut shown = 0;
     for path in &hits.paths {
@@ -223,7 +228,8 @@ pub(super) fn names(hits: &NameHits, frame: &Frame<'_>) -> String {
     }
     let count = usize::try_from(hits.count).unwrap_or(usize::MAX);
     if hits.count == 0 {
-        writeln!(out, "No files match, of {} looked at.", hits.walked.files).expect("a string takes all");
+        writeln!(out, "No files match, of {} looked at.", hits.walked.files)
+            .expect("a string takes all");
     } else if shown < count {
         writeln!(out, "[{} more files match; raise limit or narrow the pattern]", count - shown)
             .expect("a string takes all");
