@@ -25,7 +25,7 @@ mod pool;
 mod rules;
 mod stop;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -222,7 +222,7 @@ impl Walker {
         stop: &Stop,
         visit: &Arc<V>,
     ) -> Result<Walked, WalkError> {
-        job::walk(&self.pool, &self.home, job::Plan { roots, options, stop }, visit)
+        job::walk(&self.pool, &self.home, &job::Plan { roots, options, stop }, visit)
     }
 
     /// A walk that only counts and collects paths: what `files:` and the tests use.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anchors::{ContentHash, Snapshot};
@@ -29,6 +29,8 @@ pub(super) struct TextSearch {
     matches: AtomicU64,
     /// Bytes of preview kept so far.
     previewed: AtomicUsize,
+    /// Whether some matches were found but not kept.
+    overflowed: AtomicBool,
     merged: Mutex<(Vec<FileHits>, Totals)>,
 }
 
@@ -60,6 +62,10 @@ pub(super) struct TextMatches {
     pub(super) matches: Vec<Match>,
     pub(super) count: u64,
     pub(super) preview: Preview,
+    /// How many may be kept.
+    room: u64,
+    /// Whether a preview may be kept.
+    preview_wanted: bool,
 }
 
 impl TextSearch {
@@ -71,6 +77,7 @@ impl TextSearch {
             buffers,
             matches: AtomicU64::new(0),
             previewed: AtomicUsize::new(0),
+            overflowed: AtomicBool::new(false),
             merged: Mutex::default(),
         }
     }
@@ -138,7 +145,7 @@ impl TextSearch {
         from: usize,
         matcher: &Matcher,
     ) -> Option<TextMatches> {
-        let mut found = TextMatches::default();
+        let mut found = self.start();
         let mut lines = Lines::new(text.as_bytes(), 0, 1);
         let mut builder = Builder::new(self.context);
         let stretch = Stretch { text, base: 0 };
@@ -146,7 +153,7 @@ impl TextSearch {
             self.keep(&mut found, || lines.locate(start, end), |found| builder.add(stretch, found));
         });
         found.preview = builder.finish(stretch);
-        ended.then_some(found)
+        ended.then(|| self.settle(found))
     }
 
     /// Counts a match and keeps it, and its preview, as far as the bounds allow.
@@ -157,21 +164,41 @@ impl TextSearch {
         preview: impl FnOnce(&Match),
     ) {
         found.count += 1;
-        if self.matches.fetch_add(1, Ordering::Relaxed) >= SEARCH_MATCHES {
+        if found.count > found.room {
             return;
         }
         let located = locate();
-        if found.matches.len() < RESULT_LINES
-            && self.previewed.load(Ordering::Relaxed) < SEARCH_PREVIEW_BYTES
-        {
+        if found.preview_wanted && found.matches.len() < RESULT_LINES {
             preview(&located);
         }
         found.matches.push(located);
     }
 
+    /// An empty list for one text, with what is left of the bounds. Threads look at them once per
+    /// text only, so a few more matches may be kept than the bound says.
+    pub(super) fn start(&self) -> TextMatches {
+        TextMatches {
+            room: SEARCH_MATCHES.saturating_sub(self.matches.load(Ordering::Relaxed)),
+            preview_wanted: self.previewed.load(Ordering::Relaxed) < SEARCH_PREVIEW_BYTES,
+            ..TextMatches::default()
+        }
+    }
+
+    /// Ends the list of one text. Part of a text's matches would be an arbitrary part: all are
+    /// kept, or none.
+    pub(super) fn settle(&self, found: TextMatches) -> TextMatches {
+        self.matches.fetch_add(found.count, Ordering::Relaxed);
+        self.previewed.fetch_add(found.preview.bytes(), Ordering::Relaxed);
+        if found.count > found.room {
+            self.overflowed.store(true, Ordering::Relaxed);
+            return TextMatches { count: found.count, ..TextMatches::default() };
+        }
+        found
+    }
+
     /// Whether matches were found that were not kept.
     pub(super) fn overflowed(&self) -> bool {
-        self.matches.load(Ordering::Relaxed) > SEARCH_MATCHES
+        self.overflowed.load(Ordering::Relaxed)
     }
 
     fn record(&self, local: &mut Local, file: &FileEntry<'_>, searched: Searched, opened: &File) {
@@ -184,17 +211,11 @@ impl TextSearch {
                     local.totals.binary_named.push(file.path());
                 }
             }
-            Searched::Found(content, mut found) => {
+            Searched::Found(content, found) => {
                 local.totals.files_searched += 1;
                 local.totals.files_matched += 1;
                 local.totals.matches += found.count;
-                // Part of a file's matches would be an arbitrary part: keep all or none.
-                if found.count > found.matches.len() as u64 {
-                    found = TextMatches { count: found.count, ..TextMatches::default() };
-                }
-                let bytes = found.preview.bytes();
-                let kept = self.previewed.fetch_add(bytes, Ordering::Relaxed);
-                let preview = kept < SEARCH_PREVIEW_BYTES && !found.matches.is_empty();
+                let preview = found.preview_wanted && !found.matches.is_empty();
                 local.files.push(FileHits {
                     path: file.path(),
                     root: file.root(),

@@ -44,6 +44,13 @@ pub struct FileHits {
     pub preview: Option<Preview>,
 }
 
+impl FileHits {
+    /// Order of files in an outcome: by the bytes of the path.
+    pub(super) fn sort_key(&self) -> (&[u8], usize) {
+        (self.path.as_os_str().as_encoded_bytes(), self.root)
+    }
+}
+
 /// Turns offsets into [`Match`]es. Offsets must come in rising order.
 #[derive(Debug)]
 pub(super) struct Lines<'a> {

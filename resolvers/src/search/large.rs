@@ -12,7 +12,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::content;
-use super::file::{Searched, TextMatches, TextSearch};
+use super::file::{Searched, TextSearch};
 use super::hits::Lines;
 use super::matcher::Matcher;
 use super::preview::{Builder, Stretch};
@@ -29,7 +29,7 @@ pub(super) fn search(
     let (buffer, filled) = start;
     let mut hash = Xxh3::new();
     hash.update(&buffer[..filled]);
-    let mut found = TextMatches::default();
+    let mut found = search.start();
     let mut builder = Builder::new(search.context);
     let mut block = Block::at_start(&buffer[..filled]);
     loop {
@@ -70,7 +70,7 @@ pub(super) fn search(
     found.preview = builder.finish(Stretch { text: "", base: 0 });
     Ok(match found.count {
         0 => Searched::Nothing,
-        _ => Searched::Found(ContentHash(hash.digest128()), found),
+        _ => Searched::Found(ContentHash(hash.digest128()), search.settle(found)),
     })
 }
 

@@ -83,7 +83,8 @@ impl Matcher {
             Some(widened) => build(&builder, &widened)?,
             None => line.clone(),
         };
-        Ok(Self { kind: Kind::Lines { candidates, line }, ascii: false })
+        let ascii = regex_form::check(pattern).is_ok_and(|parsed| parsed.is_ascii());
+        Ok(Self { kind: Kind::Lines { candidates, line }, ascii })
     }
 
     /// Whether a search of raw bytes can miss nothing in a file of unknown encoding.

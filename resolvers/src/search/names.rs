@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -91,7 +92,7 @@ enum Test {
 
 /// A path and its rank: better ones are smaller.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Ranked(Reverse<u32>, PathBuf);
+struct Ranked(Reverse<u32>, OsString);
 
 /// Finds the best names.
 pub(super) fn search(
@@ -111,7 +112,7 @@ pub(super) fn search(
     let timed_out = walked.stopped == Some(Stopped::TimedOut);
     Ok(NameHits {
         count: best.count,
-        paths: best.heap.into_sorted_vec().into_iter().map(|Ranked(_, path)| path).collect(),
+        paths: best.heap.into_sorted_vec().into_iter().map(|Ranked(_, path)| path.into()).collect(),
         is_glob: query.is_glob(),
         walked,
         incomplete: timed_out.then_some(Incomplete::TimedOut).into_iter().collect(),
@@ -179,7 +180,7 @@ impl Visit for NameSearch {
     fn file(&self, local: &mut Local, file: &FileEntry<'_>) {
         if let Some(score) = self.score(file.relative(), local) {
             local.best.count += 1;
-            local.best.offer(Ranked(Reverse(score), file.path()), self.limit);
+            local.best.offer(Ranked(Reverse(score), file.path().into()), self.limit);
         }
     }
 

@@ -25,6 +25,13 @@ impl Parsed {
         !matches!(self.hir.kind(), HirKind::Literal(text) if *text.0 == *literal.as_bytes())
     }
 
+    /// Whether every match, and what it depends on, is plain ASCII (before case is folded).
+    pub(super) fn is_ascii(&self) -> bool {
+        use regex_syntax::hir::Look;
+        let looks = self.hir.properties().look_set();
+        !looks.contains(Look::WordUnicodeNegate) && is_ascii(&self.hir)
+    }
+
     /// Whether the pattern matches the empty text.
     pub(super) fn matches_nothing(&self) -> bool {
         self.hir.properties().minimum_len() == Some(0)
@@ -51,6 +58,17 @@ fn must_break_line(hir: &Hir) -> bool {
         HirKind::Repetition(repetition) => must_break_line(&repetition.sub),
         HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(must_break_line),
         HirKind::Class(_) | HirKind::Empty | HirKind::Look(_) => false,
+    }
+}
+
+fn is_ascii(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Literal(text) => text.0.is_ascii(),
+        HirKind::Class(class) => class.is_utf8() && class.maximum_len() == Some(1),
+        HirKind::Capture(capture) => is_ascii(&capture.sub),
+        HirKind::Repetition(repetition) => is_ascii(&repetition.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().all(is_ascii),
+        HirKind::Empty | HirKind::Look(_) => true,
     }
 }
 

@@ -3,7 +3,7 @@
 use anchors::Span;
 
 use super::Region;
-use super::file::{TextMatches, TextSearch};
+use super::file::TextSearch;
 use super::hits::{FileHits, Lines, Match};
 use super::matcher::Matcher;
 use super::preview::{Builder, Stretch};
@@ -18,11 +18,10 @@ pub(super) fn search(
     matcher: &Matcher,
 ) -> Option<FileHits> {
     let text = region.snapshot.text();
-    let mut matches = Vec::new();
-    let mut count = TextMatches::default();
     let mut spans = region.spans.clone();
     spans.sort();
     spans.dedup();
+    let mut found = search.start();
     let mut lines = Lines::new(text.as_bytes(), 0, 1);
     let mut reached = 0;
     for span in spans {
@@ -31,23 +30,21 @@ pub(super) fn search(
             // Overlapping parts: offsets start over.
             lines = Lines::new(text.as_bytes(), 0, 1);
         }
+        reached = reached.max(span.end);
         let ended = scan::each(matcher, part.as_bytes(), 0, &search.stop, |start, end| {
             let locate = || lines.locate(span.start + start, span.start + end);
-            search.keep(&mut count, locate, |_| {});
+            search.keep(&mut found, locate, |_| {});
         });
-        reached = reached.max(span.end);
-        matches.append(&mut count.matches);
         if !ended {
             break;
         }
     }
-    let kept_all = matches.len() as u64 == count.count;
-    matches.sort_by_key(|found: &Match| found.span);
-    matches.dedup_by_key(|found| found.span);
-    let count = if kept_all { matches.len() as u64 } else { count.count };
-    if !kept_all {
-        matches.clear();
-    }
+    let mut found = search.settle(found);
+    let repeated = found.matches.len();
+    found.matches.sort_by_key(|found: &Match| found.span);
+    found.matches.dedup_by_key(|found| found.span);
+    let count = found.count - (repeated - found.matches.len()) as u64;
+    let matches = found.matches;
     let stretch = Stretch { text, base: 0 };
     let mut builder = Builder::new(search.context);
     matches.iter().take(RESULT_LINES).for_each(|found| builder.add(stretch, found));

@@ -57,7 +57,7 @@ pub(super) fn one_form(
         Scope::Regions(regions) => pass.over_regions(regions),
     };
     check_cancelled(stop)?;
-    files.sort_by(|a, b| (&a.path, a.root).cmp(&(&b.path, b.root)));
+    files.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
     if let Scope::Paths(_) = scope {
         // Roots may overlap.
         files.dedup_by(|a, b| a.path == b.path);

@@ -103,7 +103,7 @@ impl Paths {
     /// The paths so far, sorted.
     pub(crate) fn take(&self) -> Vec<PathBuf> {
         let mut paths = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        paths.sort();
+        paths.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
         paths
     }
 }

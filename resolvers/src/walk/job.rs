@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::entry::{Dir, FileEntry, Place, Root};
@@ -25,7 +25,7 @@ pub(crate) struct Plan<'a> {
 pub(crate) fn walk<V: Visit>(
     pool: &Pool,
     home: &Arc<GitHome>,
-    plan: Plan<'_>,
+    plan: &Plan<'_>,
     visit: &Arc<V>,
 ) -> Result<Walked, WalkError> {
     let job = Arc::new(WalkJob {
@@ -66,6 +66,33 @@ enum Task {
     Folder { parent: Arc<Dir>, name: CString },
     /// Files of `dir`, which all count: their names, each with its NUL.
     Files { dir: Arc<Dir>, names: Box<[u8]> },
+}
+
+/// Why an entry does not count.
+#[derive(Clone, Copy)]
+enum Tally {
+    /// Git's own folder: not even counted, for no option includes it.
+    Git,
+    Link,
+    Special,
+    Excluded,
+    IgnoredFolder,
+    IgnoredFile,
+    Hidden,
+}
+
+impl Tally {
+    fn count(self, passed: &mut Passed) {
+        match self {
+            Self::Git => {}
+            Self::Link => passed.links += 1,
+            Self::Special => passed.special += 1,
+            Self::Excluded => passed.excluded += 1,
+            Self::IgnoredFolder => passed.ignored_folders += 1,
+            Self::IgnoredFile => passed.ignored_files += 1,
+            Self::Hidden => passed.hidden += 1,
+        }
+    }
 }
 
 /// What one thread holds.
@@ -118,21 +145,22 @@ fn first_name(names: &[u8]) -> &CStr {
 }
 
 impl<V: Visit> WalkJob<V> {
-    fn root(&self, index: usize, path: &PathBuf) -> Result<Task, WalkError> {
-        let fail = |source| WalkError::Root { path: path.clone(), source };
+    fn root(&self, index: usize, path: &Path) -> Result<Task, WalkError> {
+        let fail = |source| WalkError::Root { path: path.to_owned(), source };
         let (kind, _) = os::stat_path(path).map_err(fail)?;
         match kind {
-            Kind::File => Ok(Task::Named { index, path: path.clone() }),
+            Kind::File => Ok(Task::Named { index, path: path.to_owned() }),
             Kind::Dir => {
                 let fd = os::open_dir(path).map_err(fail)?;
                 let real = os::canonical(path).map_err(fail)?;
                 let level =
                     if self.options.ignored { None } else { Level::above(&real, &self.home) };
-                let root = Root { index, given: path.clone(), prefix: super::git::base_of(&real) };
+                let root =
+                    Root { index, given: path.to_owned(), prefix: super::git::base_of(&real) };
                 let path = real.into_os_string().into_encoded_bytes();
                 Ok(Task::Root(Box::new(Dir { fd, path, level, root: Arc::new(root) })))
             }
-            _ => Err(WalkError::Special { path: path.clone() }),
+            _ => Err(WalkError::Special { path: path.to_owned() }),
         }
     }
 
@@ -195,7 +223,8 @@ impl<V: Visit> WalkJob<V> {
             }
             path.truncate(prefix);
             path.extend_from_slice(name.to_bytes());
-            if !self.counts(dir, name.to_bytes(), path, *kind, &mut walked.passed) {
+            if let Some(tally) = self.pass_over(dir, name.to_bytes(), path, *kind) {
+                tally.count(&mut walked.passed);
                 return false;
             }
             if *kind == Kind::Dir {
@@ -205,50 +234,31 @@ impl<V: Visit> WalkJob<V> {
         });
     }
 
-    /// Whether an entry counts; tallies it when not.
-    fn counts(&self, dir: &Dir, name: &[u8], path: &[u8], kind: Kind, passed: &mut Passed) -> bool {
+    /// Why an entry does not count; `None` when it does.
+    fn pass_over(&self, dir: &Dir, name: &[u8], path: &[u8], kind: Kind) -> Option<Tally> {
         if name == b".git" {
-            return false;
+            return Some(Tally::Git);
         }
         let is_dir = match kind {
             Kind::File => false,
             Kind::Dir => true,
-            Kind::Link => {
-                passed.links += 1;
-                return false;
-            }
-            Kind::Special | Kind::Unknown => {
-                passed.special += 1;
-                return false;
-            }
+            Kind::Link => return Some(Tally::Link),
+            Kind::Special | Kind::Unknown => return Some(Tally::Special),
         };
         if !self.options.globs.is_empty() {
             let relative = path.get(dir.root.prefix..).unwrap_or_default();
             match self.options.globs.verdict(relative, is_dir) {
-                Some(Verdict::Keep) => return true,
-                Some(Verdict::Ignore) => {
-                    passed.excluded += 1;
-                    return false;
-                }
+                Some(Verdict::Keep) => return None,
+                Some(Verdict::Ignore) => return Some(Tally::Excluded),
                 None => {}
             }
         }
-        let verdict = Level::verdict(dir.level.as_ref(), Subject { path, name, is_dir });
-        match verdict {
-            Some(Verdict::Keep) => true,
-            Some(Verdict::Ignore) if is_dir => {
-                passed.ignored_folders += 1;
-                false
-            }
-            Some(Verdict::Ignore) => {
-                passed.ignored_files += 1;
-                false
-            }
-            None if name[0] == b'.' && !self.options.hidden => {
-                passed.hidden += 1;
-                false
-            }
-            None => true,
+        match Level::verdict(dir.level.as_ref(), Subject { path, name, is_dir }) {
+            Some(Verdict::Keep) => None,
+            Some(Verdict::Ignore) if is_dir => Some(Tally::IgnoredFolder),
+            Some(Verdict::Ignore) => Some(Tally::IgnoredFile),
+            None if name[0] == b'.' && !self.options.hidden => Some(Tally::Hidden),
+            None => None,
         }
     }
 

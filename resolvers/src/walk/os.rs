@@ -8,7 +8,7 @@ use std::ffi::{CStr, OsStr};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -88,7 +88,6 @@ pub(crate) fn kind_at(dir: BorrowedFd<'_>, name: &CStr) -> io::Result<Kind> {
     let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok(FileType::from_raw_mode(stat.st_mode).into())
 }
-
 
 /// Status of an open file.
 pub(crate) fn stat(file: &File) -> io::Result<Stat> {

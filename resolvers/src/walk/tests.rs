@@ -1,7 +1,7 @@
 //! The walk against hand-made trees, against git and against ripgrep.
 
-mod differential;
-mod fixture;
+pub(crate) mod differential;
+pub(crate) mod fixture;
 mod git_rules;
 mod plain_rules;
 mod robust;
