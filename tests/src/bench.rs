@@ -9,6 +9,7 @@ use anyhow::Context as _;
 
 pub mod corpus;
 pub mod crowd;
+pub mod disk;
 pub mod footprint;
 pub mod machine;
 pub mod many;
@@ -22,6 +23,7 @@ pub mod search;
 pub mod stage;
 pub mod table;
 
+pub use disk::Disk;
 pub use row::{Aim, Measure, Row};
 pub use samples::{Samples, interleave};
 pub use stage::{Options, Stage};

@@ -45,6 +45,11 @@ impl World {
         self.home.path()
     }
 
+    /// Where the daemon of this world keeps what outlives it.
+    pub fn state_dir(&self) -> PathBuf {
+        self.home().join("state/capstan")
+    }
+
     /// Where the daemon of this world listens.
     pub fn socket(&self) -> PathBuf {
         self.socket.path().join("daemon.sock")

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use serde_json::json;
 
-use super::{Aim, Measure, Row, Samples, Stage};
+use super::{Aim, Disk, Measure, Row, Samples, Stage};
 use load::{KINDS, Kind, Tally, Worker};
 
 mod load;
@@ -42,6 +42,7 @@ pub fn run(stage: &mut Stage) -> anyhow::Result<Vec<Row>> {
         |clients, pace, calls| Crowd { socket: &socket, folder: &folder, clients, pace, calls };
     // The first calls fill caches; every load after it is warm.
     crowd(CLIENTS, None, 12).run()?;
+    Disk::of(stage)?.settle()?;
     let solo = crowd(1, Some(SOLO_PACE), stage.pick(1_200, 300)).run()?;
     stage.say("   paced crowd");
     let paced = crowd(CLIENTS, Some(PACE), stage.pick(48, 12)).run()?;

@@ -35,7 +35,11 @@ pub fn run(stage: &mut Stage) -> anyhow::Result<Vec<Row>> {
     Ok(vec![
         Row::time('g', "start: spawn until it says it is ready", median(starts.ready)).aim(READY),
         Row::time('g', "start: spawn until the first answer", median(starts.answered)),
-        Row::time('g', "start by the command line, which then lists the tools", median(starts.by_cli)),
+        Row::time(
+            'g',
+            "start by the command line, which then lists the tools",
+            median(starts.by_cli),
+        ),
         Row::new('g', "idle memory, just started", Measure::Bytes(fresh)),
         Row::new('g', "idle memory after 1 s", Measure::Bytes(settled)).aim(IDLE),
         Row::new('g', "memory after the benches", Measure::Bytes(loaded.resident))

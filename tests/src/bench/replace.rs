@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use serde_json::json;
 
-use super::{Aim, Row, Stage, interleave};
+use super::{Aim, Disk, Row, Stage, interleave};
 use crate::client::Client;
 
 const LINE_BYTES: usize = 80;
@@ -28,14 +28,17 @@ pub fn run(stage: &mut Stage) -> anyhow::Result<Vec<Row>> {
     let mut by_anchor = Editor::new(stage, anchor)?;
     let mut by_text = Editor::new(stage, text)?;
     let source = by_anchor.folder.join(FILE);
+    let disk = Disk::of(stage)?;
+    let rested =
+        |run: &mut dyn FnMut() -> anyhow::Result<Duration>| disk.settle().and_then(|()| run());
     let samples = interleave(
         1,
         rounds,
         &mut [
-            &mut || by_anchor.replace_by_anchor(),
-            &mut || copy_and_sync(&source),
-            &mut || by_text.replace_by_text(),
-            &mut || copy_sync_and_rename(&source),
+            &mut || rested(&mut || by_anchor.replace_by_anchor()),
+            &mut || rested(&mut || copy_and_sync(&source)),
+            &mut || rested(&mut || by_text.replace_by_text()),
+            &mut || rested(&mut || copy_sync_and_rename(&source)),
         ],
     )?;
     by_anchor.check()?;
