@@ -106,7 +106,7 @@ pub enum AnchorError {
         total: usize,
     },
     /// `begin` or `end` of a file without lines.
-    #[error("`{0}` selects nothing: the file is empty")]
+    #[error("`{0}` selects nothing: the file is empty; `write` fills it")]
     EmptyFile(String),
     /// An anchor that is empty.
     #[error("an anchor must not be empty")]

@@ -49,7 +49,7 @@ pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 pub const MAX_QUEUED_EVENTS: usize = 256;
 
 /// How long a stopping daemon waits for running calls before it cancels them.
-pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long it then waits for the cancelled ones; they look at their signal every few milliseconds.
 pub const CANCEL_GRACE: Duration = Duration::from_secs(2);

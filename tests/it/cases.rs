@@ -10,7 +10,8 @@
 //! - `after PATH [FLAGS]` is what the file must hold now.
 //!
 //! FLAGS say what the block can't show: `crlf`, `no-newline`, `bom`, `utf16le`, `latin1`. In calls
-//! and results `$1`, `$2`, … stand for the ids of the case's results. `UPDATE_EXPECT=1` rewrites
+//! and results `$1`, `$2`, … stand for the ids of the case's results, `$S` for the last
+//! `SEARCH#HASH`. `UPDATE_EXPECT=1` rewrites
 //! the `result` and `after` blocks.
 
 mod parse;
@@ -28,7 +29,8 @@ fn specs() {
     for path in spec_files() {
         let daemon = Daemon::start();
         let text = std::fs::read_to_string(&path).expect("a spec is readable");
-        let mut spec = Spec::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let mut spec =
+            Spec::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         for case in &mut spec.cases {
             if let Err(failure) = run(&daemon, case) {
                 failures.push(format!("{}: {failure}", path.display()));
@@ -38,7 +40,12 @@ fn specs() {
             std::fs::write(&path, spec.render()).expect("a spec is writable");
         }
     }
-    assert!(failures.is_empty(), "{} of the specs fail\n\n{}", failures.len(), failures.join("\n\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of the specs fail\n\n{}",
+        failures.len(),
+        failures.join("\n\n")
+    );
 }
 
 fn spec_files() -> Vec<PathBuf> {
@@ -78,7 +85,9 @@ fn run(daemon: &Daemon, case: &mut parse::Case) -> Result<(), String> {
                 continue;
             }
             Kind::Call(tool) => {
-                answer = call(&mut session, tool, block, &mut ids).map_err(|e| name(&e))?;
+                let search = answer.clone();
+                answer = call(&mut session, tool, (block, &search, &workspace), &mut ids)
+                    .map_err(|e| name(&e))?;
                 continue;
             }
             Kind::Result => (tidy(&answer, &ids, &workspace), block.body.clone()),
@@ -106,10 +115,12 @@ fn shell(workspace: &Path, script: &str) -> Result<(), String> {
 fn call(
     session: &mut Session,
     tool: &str,
-    block: &Block,
+    (block, before, workspace): (&Block, &str, &Path),
     ids: &mut Vec<String>,
 ) -> Result<String, String> {
-    let mut arguments = block.body.clone();
+    let search = search_id(before).unwrap_or_default();
+    let mut arguments =
+        block.body.replace("$S", &search).replace("$ROOT", &workspace.display().to_string());
     for (at, id) in ids.iter().enumerate().rev() {
         arguments = arguments.replace(&format!("${}", at + 1), id);
     }
@@ -121,11 +132,20 @@ fn call(
     Ok(text)
 }
 
+/// The first `SEARCH#HASH` in the text.
+fn search_id(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("SEARCH#")?;
+    Some(format!("SEARCH#{}", rest.split_once(':')?.0))
+}
+
 /// Takes out what differs from run to run.
 fn tidy(text: &str, ids: &[String], workspace: &Path) -> String {
     let mut text = text.replace(&workspace.display().to_string(), "$ROOT");
     for (at, id) in ids.iter().enumerate() {
         text = text.replace(id, &format!("${}", at + 1));
+    }
+    while let Some(search) = search_id(&text) {
+        text = text.replace(&search, "$S");
     }
     text
 }

@@ -33,7 +33,10 @@ fn a_killed_daemon_leaves_all_old_or_all_new() {
         if before == round + 1 { new += 1 } else { old += 1 }
     }
     println!("{KILLS} kills: {old} all old, {new} all new");
-    assert!(old > 0 && new > 0, "the kills must hit both sides of the commit: {old} old, {new} new");
+    assert!(
+        old > 0 && new > 0,
+        "the kills must hit both sides of the commit: {old} old, {new} new"
+    );
 }
 
 /// A tree with the kinds of file that are committed in different ways.
@@ -89,4 +92,3 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
     }
     found
 }
-

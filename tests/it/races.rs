@@ -15,7 +15,8 @@ const EDITS: usize = 25;
 fn sessions_that_edit_one_file_lose_nothing() {
     let daemon = Arc::new(Daemon::start());
     let workspace = daemon.workspace();
-    let lines: String = (0..SESSIONS).map(|n| format!("begin {n}\ncount {n}: 0\nend {n}\n")).collect();
+    let lines: String =
+        (0..SESSIONS).map(|n| format!("begin {n}\ncount {n}: 0\nend {n}\n")).collect();
     std::fs::write(workspace.join("counts.txt"), lines).expect("a file");
     let threads: Vec<_> = (0..SESSIONS)
         .map(|n| {

@@ -113,7 +113,7 @@ fn run(
     let options = options(&call, &arguments)?;
     let scope = scope(&call, arguments.path.as_ref())?;
     let outcome = engine.search.search(&query, &scope, &options, &context.cancel);
-    match outcome.map_err(|error| search_failure(&call, &error))? {
+    match outcome.map_err(|error| search_failure(&error))? {
         Outcome::Text(hits) => Ok(text_answer(&call, &arguments, scope, options, &hits)),
         Outcome::Names(hits) => Ok(names_answer(&call, &options, &hits)),
     }
@@ -173,8 +173,7 @@ fn selected(call: &Call<'_>, selection: &Selection) -> Result<Vec<Region>, Failu
     selection.parts.iter().map(region).collect()
 }
 
-fn search_failure(call: &Call<'_>, error: &SearchError) -> Failure {
-    let _ = call;
+fn search_failure(error: &SearchError) -> Failure {
     Failure::new(error.code(), error.to_string())
 }
 
@@ -185,8 +184,8 @@ fn text_answer(
     options: SearchOptions,
     hits: &TextHits,
 ) -> ToolOutput {
-    let (limit, context) = (options.limit, call.context);
-    let identity = format!("{:?}", (arguments, call.context.session.root()));
+    let (limit, around, context) = (options.limit, options.context, call.context);
+    let identity = format!("{arguments:?}");
     let id = (hits.totals.matches > 0).then(|| {
         let recipe = match scope {
             Scope::Paths(roots) => Some(SearchRecipe { form: hits.form.clone(), roots, options }),
@@ -195,7 +194,8 @@ fn text_answer(
         call.memory().references.add_search(&identity, recipe, found(hits))
     });
     let name = |path: &Path| call.path_name(path);
-    let frame = Frame { id: id.as_deref(), name: &name, limit, bytes: RESULT_BYTES };
+    let frame =
+        Frame { id: id.as_deref(), name: &name, limit, context: around, bytes: RESULT_BYTES };
     let data = if context.structured { data(hits, &frame) } else { Value::Null };
     let timed_out = hits.incomplete.contains(&Incomplete::TimedOut);
     let errors = timed_out.then(|| ToolError {
@@ -251,7 +251,8 @@ fn data(hits: &TextHits, frame: &Frame<'_>) -> Value {
 
 fn names_answer(call: &Call<'_>, options: &SearchOptions, hits: &NameHits) -> ToolOutput {
     let name = |path: &Path| call.path_name(path);
-    let frame = Frame { id: None, name: &name, limit: options.limit, bytes: RESULT_BYTES };
+    let frame =
+        Frame { id: None, name: &name, limit: options.limit, context: 0, bytes: RESULT_BYTES };
     let data = json!({
         "complete": hits.incomplete.is_empty() && hits.count == hits.paths.len() as u64,
         "matches": hits.count,

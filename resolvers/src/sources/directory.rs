@@ -60,7 +60,6 @@ fn list<H: Host>(
         text.push('\n');
         shown += 1;
     }
-    let folders = entries.iter().filter(|entry| entry.kind == Kind::Dir).count();
     let more = if listing.complete { "" } else { " at least" };
     notices.push(match count {
         0 => "the folder is empty".to_owned(),
@@ -69,7 +68,8 @@ fn list<H: Host>(
             first - 1 + shown,
             first + shown
         ),
-        _ => format!("{folders} folders, {} others", count - folders),
+        1 => "1 entry".to_owned(),
+        _ => format!("{count} entries"),
     });
     Ok(ReadOutput { text, notices, ..ReadOutput::default() })
 }

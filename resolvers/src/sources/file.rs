@@ -165,7 +165,8 @@ fn ending(
     }
     if last < count {
         let next = last.max(first - 1) + 1;
-        return Some(format!("{} more lines of {count}; next offset={next}", count - last));
+        let lines = if count - last == 1 { "line" } else { "lines" };
+        return Some(format!("{} more {lines} of {count}; next offset={next}", count - last));
     }
     None
 }

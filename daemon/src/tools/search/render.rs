@@ -18,6 +18,8 @@ pub(super) struct Frame<'a> {
     pub(super) name: &'a dyn Fn(&Path) -> String,
     /// Matches to show in detail.
     pub(super) limit: usize,
+    /// Lines around each match.
+    pub(super) context: usize,
     /// Useful bytes to show at most.
     pub(super) bytes: usize,
 }
@@ -49,12 +51,12 @@ fn heading(out: &mut String, hits: &TextHits, frame: &Frame<'_>) {
         writeln!(out, "{count} in {files}").expect("a string takes all");
         return;
     };
-    write!(out, "{count} in {files}. Anchors: {id}:N:line or {id}:N:match")
+    write!(out, "{count} in {files}. {id}:N:match is the text of match N, {id}:N:line its line")
         .expect("a string takes all");
     if hits.is_complete() && totals.matches > 1 {
-        write!(out, "; every one: {id}:all:line or {id}:all:match").expect("a string takes all");
+        out.push_str("; N=all is every one");
     }
-    out.push_str(". Below: N LINE│text\n");
+    out.push_str(". N LINE│text:\n");
 }
 
 /// Writes matches up to the limits; gives how many.
@@ -92,11 +94,12 @@ fn one_file(
         };
         let count = file.matches[done..room].iter().take_while(here).count();
         let after = done + count;
-        let trailing = done == room && file.matches[room - 1].line + 1 < line.number && count == 0;
-        if out.len() >= frame.bytes || trailing && room < file.matches.len() {
+        // Behind the last match to show, only its own context belongs here.
+        let beyond = done == room && line.number > file.matches[room - 1].line + frame.context;
+        if out.len() >= frame.bytes || beyond {
             break;
         }
-        if last != 0 && line.number > last + 1 && has_context(file) {
+        if last != 0 && line.number > last + 1 && frame.context > 0 {
             out.push_str("--\n");
         }
         last = line.number;
@@ -106,23 +109,16 @@ fn one_file(
     done
 }
 
-/// Whether lines without matches are among what is shown.
-fn has_context(file: &FileHits) -> bool {
-    file.preview.as_ref().is_some_and(|preview| {
-        preview.lines().any(|line| file.matches.iter().all(|found| found.line != line.number))
-    })
-}
-
 fn numbered(out: &mut String, (first, count): (usize, usize), line: &PreviewLine<'_>) {
     let range = match count {
-        0 => String::new(),
-        1 => first.to_string(),
-        _ => format!("{first}-{}", first + count - 1),
+        0 => "  ".to_owned(),
+        1 => format!("{first} "),
+        _ => format!("{first}-{} ", first + count - 1),
     };
     let (before, after) =
         (if line.cut_before { "…" } else { "" }, if line.cut_after { "…" } else { "" });
     let text = line.text.trim_end_matches(['\r', '\n']);
-    writeln!(out, "{range} {}│{before}{text}{after}", line.number).expect("a string takes all");
+    writeln!(out, "{range}{}│{before}{text}{after}", line.number).expect("a string takes all");
 }
 
 /// Says where the matches are that are not shown.
