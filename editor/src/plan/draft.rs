@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::change::{ChangeSet, Edit};
 use super::encode::{self, split_mark};
-use super::lower::lower;
+use super::lower::{OpResult, lower};
 use super::op::{Action, Op, ops};
 use super::text::{position, refuse_display};
 use super::{Place, PlanError, Planned, PlannedFile, PlannedPart};
@@ -34,6 +34,9 @@ struct File<'a> {
 
 /// What a finished file is, or the mutations that make it impossible and why.
 type Finished<T> = Result<T, (Vec<usize>, PlanError)>;
+
+/// What every mutation comes to, and every file that changes.
+type Outcome = (Vec<Planned>, Vec<PlannedFile>);
 
 impl<'a> Draft<'a> {
     /// Adds all of a mutation, or nothing of it.
@@ -106,7 +109,7 @@ impl<'a> Draft<'a> {
     fn check(&self, target: &Target, ops: &[Op]) -> Result<(), PlanError> {
         let snapshot = &*target.snapshot;
         let Some(first) = ops.first() else { return Ok(()) };
-        if let Action::Text(text) | Action::Lines { text, .. } = &first.action {
+        if let Action::Text { text, .. } | Action::Lines { text, .. } = &first.action {
             check_encoding(&target.source, snapshot.format(), text)?;
         }
         let overlap = |first: Place, second: &Op, call| PlanError::Overlapping {
@@ -160,7 +163,7 @@ impl<'a> Draft<'a> {
         self,
         mutations: usize,
         cancel: &Cancel,
-    ) -> Result<Finished<(Vec<Planned>, Vec<PlannedFile>)>, Cancelled> {
+    ) -> Result<Finished<Outcome>, Cancelled> {
         let mut planned = vec![Planned::default(); mutations];
         let mut files = Vec::new();
         for file in self.files {
@@ -225,7 +228,7 @@ impl File<'_> {
         planned: &mut [Planned],
         file: Option<usize>,
         changes: &ChangeSet,
-        results: &[super::lower::OpResult],
+        results: &[OpResult],
     ) {
         let part = |index: usize| PlannedPart {
             source: self.source.clone(),

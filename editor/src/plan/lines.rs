@@ -56,8 +56,13 @@ impl Block {
                 let (old, new) = (Span::new(start, end), Span::new(new_start, new_end));
                 return Self { old, new, edits: first..last + 1 };
             }
-            // The new text runs on into the next line, so that line is part of the block.
-            end = old[end..].find('\n').map_or(old.len(), |lf| end + lf + 1);
+            // The new text runs on: into the next edit, or else into the next line.
+            if edits.get(last + 1).is_some_and(|next| next.span.start == end) {
+                last += 1;
+                end = end.max(line_end(old, edits[last].span.end));
+            } else {
+                end = old[end..].find('\n').map_or(old.len(), |lf| end + lf + 1);
+            }
         }
     }
 

@@ -27,10 +27,12 @@ pub(super) struct OpResult {
 
 /// Lowers the sorted, conflict-free `ops` on `text`, whose lines end in `newline`.
 pub(super) fn lower(text: &str, newline: &str, ops: &[Op]) -> Lowered {
-    let mut out = Output { text, newline, edits: Vec::with_capacity(ops.len()), kept: Vec::new() };
+    let mut out = Output { text, newline, edits: Vec::with_capacity(ops.len()), made: Vec::new() };
     for op in ops {
         match &op.action {
-            Action::Text(new) => out.push(op.claim, new.clone(), (0, new.len())),
+            Action::Text { text, end } => {
+                out.push(op.claim, text.clone(), Made { kept: (0, text.len()), end: *end });
+            }
             Action::Lines { text, blank } => out.push_lines(op.claim.start, text, *blank),
             Action::RemoveLines => out.remove_lines(op.claim),
         }
@@ -46,20 +48,29 @@ struct LastLine {
     blank: bool,
 }
 
+/// What an edit's text is made of.
+#[derive(Clone, Copy)]
+struct Made {
+    /// The part that is the caller's; the rest separates lines.
+    kept: (usize, usize),
+    /// Length of the terminator at its end.
+    end: usize,
+}
+
 /// The edits so far. The document after them, up to the last one's end, is what a reader would
 /// see before the next operation.
 struct Output<'a> {
     text: &'a str,
     newline: &'a str,
     edits: Vec<Edit>,
-    /// Which part of each edit's text is the caller's: the rest separates lines.
-    kept: Vec<(usize, usize)>,
+    /// What each edit's text is made of.
+    made: Vec<Made>,
 }
 
 impl Output<'_> {
-    fn push(&mut self, span: Span, text: String, kept: (usize, usize)) {
+    fn push(&mut self, span: Span, text: String, made: Made) {
         self.edits.push(Edit { span, text });
-        self.kept.push(kept);
+        self.made.push(made);
     }
 
     /// Inserts `lines` at `at` so that they share no line with other text.
@@ -85,13 +96,14 @@ impl Output<'_> {
         if blank && !follows.is_empty() && !starts_blank(follows) && !ends_blank(lines) {
             text.push_str(self.newline);
         }
-        self.push(Span::point(at), text, kept);
+        let end = if text.ends_with('\n') { self.newline.len() } else { 0 };
+        self.push(Span::point(at), text, Made { kept, end });
     }
 
     /// Removes whole lines. The last line of the file may have no terminator; then the one before
     /// it goes as well, so that the file still ends without.
     fn remove_lines(&mut self, span: Span) {
-        self.push(span, String::new(), (0, 0));
+        self.push(span, String::new(), Made { kept: (0, 0), end: 0 });
         let unterminated = span.end == self.text.len() && !self.text.ends_with('\n');
         if !unterminated || span.is_empty() {
             return;
@@ -107,7 +119,7 @@ impl Output<'_> {
                 return;
             };
             if !before.text.is_empty() {
-                let cut = before.text.len() - terminator(&before.text).len();
+                let cut = before.text.len() - self.made[at - 1].end;
                 before.text.truncate(cut);
                 return;
             }
@@ -143,13 +155,13 @@ impl Output<'_> {
         let (mut edits, mut results) =
             (Vec::with_capacity(ops.len()), Vec::with_capacity(ops.len()));
         let (mut old, mut new) = (0, 0);
-        for ((edit, kept), op) in self.edits.into_iter().zip(self.kept).zip(ops) {
+        for ((edit, made), op) in self.edits.into_iter().zip(self.made).zip(ops) {
             let start = new + (edit.span.start - old);
             (old, new) = (edit.span.end, start + edit.text.len());
             let range = Range {
                 span: Span::new(
-                    start + kept.0.min(edit.text.len()),
-                    start + kept.1.min(edit.text.len()),
+                    start + made.kept.0.min(edit.text.len()),
+                    start + made.kept.1.min(edit.text.len()),
                 ),
                 linewise: op.linewise,
             };

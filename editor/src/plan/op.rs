@@ -35,8 +35,9 @@ pub(super) enum Cling {
 /// What takes the place of the claim.
 #[derive(Clone, Debug)]
 pub(super) enum Action {
-    /// This text, as it is.
-    Text(String),
+    /// This text, as it is. `end` is the length in bytes of the terminator that it ends with: a
+    /// bare CR before an LF of its own is data.
+    Text { text: String, end: usize },
     /// This text on lines of its own; `blank` asks for blank lines around it.
     Lines { text: String, blank: bool },
     /// Nothing: whole lines go.
@@ -92,7 +93,10 @@ fn op(index: usize, mutation: &Mutation, target: &Target, range: Range) -> Resul
                 return Err(PlanError::InsideLine { file: target.source.clone(), line });
             }
             let text = new(&insert.text);
-            let action = if linewise { Action::Lines { text, blank } } else { Action::Text(text) };
+            let action = match linewise {
+                true => Action::Lines { text, blank },
+                false => exactly(text, snapshot.newline()),
+            };
             let (at, cling) = match insert.side {
                 Side::Before => (range.span.start, Cling::Right),
                 Side::After => (range.span.end, Cling::Left),
@@ -101,23 +105,29 @@ fn op(index: usize, mutation: &Mutation, target: &Target, range: Range) -> Resul
         }
         _ => {
             let text = new(mutation.text().unwrap_or_default());
-            (range.span, Cling::Point, replacement(text, old, linewise))
+            (range.span, Cling::Point, replacement(text, old, snapshot.newline(), linewise))
         }
     };
     Ok(Op { mutation: index, claim, cling, linewise, action })
 }
 
 /// What takes the place of `old`.
-fn replacement(mut text: String, old: &str, linewise: bool) -> Action {
+fn replacement(mut text: String, old: &str, newline: &str, linewise: bool) -> Action {
     match (linewise, text.is_empty(), old.is_empty()) {
         (true, true, false) => Action::RemoveLines,
         (true, false, true) => Action::Lines { text, blank: false },
         (true, false, false) if !text.ends_with('\n') => {
-            text.push_str(terminator(old));
-            Action::Text(text)
+            let inherited = terminator(old);
+            text.push_str(inherited);
+            Action::Text { text, end: inherited.len() }
         }
-        _ => Action::Text(text),
+        _ => exactly(text, newline),
     }
+}
+
+fn exactly(text: String, newline: &str) -> Action {
+    let end = if text.ends_with('\n') { newline.len() } else { 0 };
+    Action::Text { text, end }
 }
 
 /// Whether a range without width stands between lines, not inside one.

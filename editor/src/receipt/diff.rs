@@ -147,12 +147,13 @@ impl View<'_> {
 
     /// A line that went.
     fn gone(&mut self, number: usize, change: &LineChange) {
-        let Some(line) = self.old.line(number) else { return };
+        let old = self.old;
+        let Some(line) = old.line(number) else { return };
         let edits = &self.changes.edits()[change.edits.clone()];
         let focus = edits.iter().find(|edit| edit.span.end >= line.full.start);
         let focus = focus.map_or(0, |edit| edit.span.start.saturating_sub(line.full.start));
         self.diff.text.push('-');
-        self.push(&self.old.text()[line.content.range()].to_owned(), focus);
+        self.push(&old.text()[line.content.range()], focus);
     }
 
     /// A line of the new text, with its anchor.
