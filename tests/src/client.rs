@@ -225,15 +225,19 @@ impl Answer {
         })
     }
 
-    /// The first word of the text that starts with `SEARCH#` and ends with `suffix`, punctuation
-    /// around it not counted.
-    pub fn search_reference(&self, suffix: &str) -> Option<&str> {
-        self.text
-            .split_whitespace()
-            .map(|word| word.trim_matches(['.', ',', ';', '`', '(', ')']))
-            .find(|word| word.starts_with("SEARCH#") && word.ends_with(suffix))
+    /// The first search that the text names, as `SEARCH#19AF`; what selects its matches is put
+    /// behind it.
+    pub fn search_id(&self) -> Option<&str> {
+        let from = self.text.find(SEARCH)?;
+        let text = &self.text[from..];
+        let is_digit = |c: char| c.is_ascii_digit() || ('A'..='F').contains(&c);
+        let digits = text[SEARCH.len()..].find(|c| !is_digit(c));
+        Some(digits.map_or(text, |digits| &text[..SEARCH.len() + digits]))
     }
 }
+
+/// What a reference to a search starts with.
+const SEARCH: &str = "SEARCH#";
 
 #[cfg(test)]
 mod tests {
@@ -251,11 +255,10 @@ mod tests {
     }
 
     #[test]
-    fn search_references_are_found_by_their_form() {
-        let answer = answer(
-            "[result 1]\n3 matches; all: SEARCH#19AF:all:line or SEARCH#19AF:all:match. Below",
-        );
-        assert_eq!(answer.search_reference(":all:match"), Some("SEARCH#19AF:all:match"));
-        assert_eq!(answer.search_reference(":1:match"), None);
+    fn searches_are_found_by_their_form() {
+        let found = answer("[result 1]\n3 matches. SEARCH#19AF:N:match is the text of match N");
+        assert_eq!(found.search_id(), Some("SEARCH#19AF"));
+        assert_eq!(answer("SEARCH#01").search_id(), Some("SEARCH#01"));
+        assert_eq!(answer("No matches in 3 files.").search_id(), None);
     }
 }

@@ -111,9 +111,9 @@ impl Ours {
         let query = json!({"query": old, "caseSensitive": true});
         let (search, found) = self.client.timed_call("search", &query)?;
         let found = found.ok()?;
-        let all = found
-            .search_reference(":all:match")
-            .with_context(|| format!("no `:all:match` in {}", found.text))?;
+        let id =
+            found.search_id().with_context(|| format!("no `SEARCH#` in {:.300}", found.text))?;
+        let all = format!("{id}:all:match");
         let start = Instant::now();
         let (replace, answer) =
             self.client.timed_call("replace", &json!({"path": all, "text": new}))?;

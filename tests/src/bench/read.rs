@@ -105,7 +105,7 @@ impl Bench {
         let result: CallToolResult = self.client.decode(&request)?;
         let text = result.text();
         for shown in [line, line + WINDOW - 1] {
-            ensure!(text.contains(&marker(shown)), "line {shown} is missing in: {text}");
+            ensure!(text.contains(&marker(shown)), "line {shown} is missing in: {text:.300}");
         }
         Ok((took, text))
     }

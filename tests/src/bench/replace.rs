@@ -78,7 +78,7 @@ impl Editor {
         let old = target_text(self.edits);
         let anchor = read
             .anchor_of(&old)
-            .with_context(|| format!("no anchor of `{old}` in {}", read.text))?;
+            .with_context(|| format!("no anchor of `{old}` in {:.300}", read.text))?;
         self.replace(&format!("{TARGET}#"), anchor)
     }
 
