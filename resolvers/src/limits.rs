@@ -45,10 +45,10 @@ pub const WHOLE_FILE_BYTES: usize = 64 << 20;
 /// Block of a large file, in bytes.
 pub const LARGE_BLOCK_BYTES: usize = 4 << 20;
 /// Buffers up to this size, in bytes, are kept for the next search.
-pub const KEPT_BUFFER_BYTES: usize = 4 << 20;
+pub const KEPT_BUFFER_BYTES: usize = 1 << 20;
 /// Text that is searched between two looks at the stop signal, in bytes: well under 50 ms even for
 /// a slow pattern.
-pub const SCAN_STEP_BYTES: usize = 1 << 20;
+pub const SCAN_STEP_BYTES: usize = 256 * 1024;
 /// A compiled regular expression and each thread's working memory for it, in bytes.
 pub const REGEX_BYTES: usize = 32 << 20;
 /// How much of a line is shown, in bytes, that does not fit a result by itself.
