@@ -11,6 +11,7 @@ use anchors::{Part, Rebased, Selection, Snapshot, SourceId};
 
 use crate::mutation::Original;
 use crate::plan::{Plan, Planned, PlannedPart};
+use crate::transaction;
 
 mod diff;
 mod render;
@@ -28,6 +29,16 @@ pub enum Effect {
     Applied,
     /// It could be either.
     Unknown,
+}
+
+impl From<transaction::Effect> for Effect {
+    fn from(effect: transaction::Effect) -> Self {
+        match effect {
+            transaction::Effect::Applied => Self::Applied,
+            transaction::Effect::NotApplied => Self::NotApplied,
+            transaction::Effect::Unknown => Self::Unknown,
+        }
+    }
 }
 
 /// What one mutation did.

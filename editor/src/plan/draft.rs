@@ -168,7 +168,7 @@ impl<'a> Draft<'a> {
         let mut files = Vec::new();
         for file in self.files {
             cancel.check()?;
-            match file.finish(&mut planned, files.len()) {
+            match file.finish(&mut planned, files.len(), cancel)? {
                 Ok(done) => files.extend(done),
                 Err(refused) => return Ok(Err(refused)),
             }
@@ -187,7 +187,12 @@ impl File<'_> {
     }
 
     /// Fills in each mutation's part; the file itself if it changes, as number `at` of the plan.
-    fn finish(self, planned: &mut [Planned], at: usize) -> Finished<Option<PlannedFile>> {
+    fn finish(
+        self,
+        planned: &mut [Planned],
+        at: usize,
+        cancel: &Cancel,
+    ) -> Result<Finished<Option<PlannedFile>>, Cancelled> {
         let text = self.before.text();
         let old_format = self.before.snapshot().map(|snapshot| snapshot.format());
         let mut format = old_format.unwrap_or(Format::UTF8);
@@ -209,12 +214,16 @@ impl File<'_> {
         let file = changed.then_some(at);
         self.fill(planned, file, &changes, &results);
         if !changed {
-            return Ok(None);
+            return Ok(Ok(None));
         }
-        let after = encode::after(self.source, format, text, &changes)
-            .map_err(|error| (self.mutations(), error))?;
+        let after = encode::after(self.source, format, text, &changes, cancel)?;
         let (source, path) = (self.source.clone(), self.path.clone());
-        Ok(Some(PlannedFile { source, path, before: self.before, after, changes }))
+        Ok(match after {
+            Ok(after) => {
+                Ok(Some(PlannedFile { source, path, before: self.before, after, changes }))
+            }
+            Err(error) => Err((self.mutations(), error)),
+        })
     }
 
     /// The mutations that touch the file.

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use anchors::{Encoding, Format, Snapshot, SourceId};
+use anchors::{Cancel, Cancelled, Encoding, Format, Snapshot, SourceId};
 
 use super::PlanError;
 use super::change::ChangeSet;
+use crate::limits;
 
 const UTF8_BOM: &str = "\u{FEFF}";
 
@@ -41,45 +42,59 @@ pub(super) fn after(
     format: Format,
     before: &str,
     changes: &ChangeSet,
-) -> Result<After, PlanError> {
-    let unreadable = || PlanError::Unreadable { file: file.clone(), encoding: format.name() };
-    if format.encoding == Encoding::Utf8 {
-        return utf8(format, before, changes).ok_or_else(unreadable);
-    }
-    let text = changes.apply(before);
-    let (snapshot, bytes) = Snapshot::encode(text, format).map_err(|_| unreadable())?;
-    // Which legacy encoding bytes are in is found out anew at every read; it must not lead to
-    // other text than was planned.
-    let snapshot = match format.encoding {
-        Encoding::Legacy(_) => {
-            let read = Snapshot::decode(bytes.clone()).map_err(|_| unreadable())?;
-            if read.text() != snapshot.text() {
-                return Err(unreadable());
-            }
-            read
-        }
-        _ => snapshot,
+    cancel: &Cancel,
+) -> Result<Result<After, PlanError>, Cancelled> {
+    let after = match format.encoding {
+        Encoding::Utf8 => utf8(format, before, changes, cancel)?,
+        _ => other(format, changes.apply(before)),
     };
-    Ok(After { snapshot: Arc::new(snapshot), encoded: Some(bytes.into()) })
+    let unreadable = || PlanError::Unreadable { file: file.clone(), encoding: format.name() };
+    Ok(after.ok_or_else(unreadable))
 }
 
 /// One copy of the text, into a buffer of the final size that then becomes the snapshot. `None`
-/// when the text would be taken for a byte order mark and less.
-fn utf8(format: Format, before: &str, changes: &ChangeSet) -> Option<After> {
+/// when a reader would take the front of the text for a byte order mark.
+fn utf8(
+    format: Format,
+    before: &str,
+    changes: &ChangeSet,
+    cancel: &Cancel,
+) -> Result<Option<After>, Cancelled> {
     let mark = if format.bom { UTF8_BOM } else { "" };
     let mut bytes = Vec::with_capacity(mark.len() + changes.len_after());
     bytes.extend_from_slice(mark.as_bytes());
-    changes.pieces(before).for_each(|piece| bytes.extend_from_slice(piece.as_bytes()));
+    for chunk in
+        changes.pieces(before).flat_map(|piece| piece.as_bytes().chunks(limits::CHUNK_BYTES))
+    {
+        cancel.check()?;
+        bytes.extend_from_slice(chunk);
+    }
     if !format.bom && bytes.starts_with(UTF8_BOM.as_bytes()) {
-        return None;
+        return Ok(None);
     }
     let encoded = format.bom.then(|| Arc::from(&bytes[..]));
     let snapshot = match Snapshot::decode(bytes) {
-        Ok(snapshot) => snapshot,
+        Ok(snapshot) => Some(snapshot),
         // Text full of control characters would be called binary by a reader; writing it is fine.
-        Err(_) => Snapshot::encode(changes.apply(before), format).ok()?.0,
+        Err(_) => {
+            Snapshot::encode(changes.apply(before), format).ok().map(|(snapshot, _)| snapshot)
+        }
     };
-    Some(After { snapshot: Arc::new(snapshot), encoded })
+    Ok(snapshot.map(|snapshot| After { snapshot: Arc::new(snapshot), encoded }))
+}
+
+/// UTF-16 and legacy encodings. Which legacy encoding bytes are in is found out anew at every
+/// read: `None` when that would lead to other text than was planned.
+fn other(format: Format, text: String) -> Option<After> {
+    let (mut snapshot, bytes) = Snapshot::encode(text, format).ok()?;
+    if let Encoding::Legacy(_) = format.encoding {
+        let read = Snapshot::decode(bytes.clone()).ok()?;
+        if read.text() != snapshot.text() {
+            return None;
+        }
+        snapshot = read;
+    }
+    Some(After { snapshot: Arc::new(snapshot), encoded: Some(bytes.into()) })
 }
 
 /// The text to write and the format to write it in: a byte order mark that the caller's text starts

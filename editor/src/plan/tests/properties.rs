@@ -4,6 +4,7 @@ use anchors::Span;
 use proptest::prelude::*;
 
 use super::*;
+use crate::receipt::{Effect, Receipt};
 use crate::testing::target;
 
 const CASES: u32 = 10_000;
@@ -200,6 +201,24 @@ fn check_plan(plan: &Plan, before: &Snapshot) {
         at = edit.span.end;
     }
     check_lines(&file.line_changes(), before, file.after.snapshot());
+    for planned in plan.outcomes.iter().flatten() {
+        check_receipt(&Receipt::new(plan, planned, |_| Effect::Applied), file.after.snapshot());
+    }
+}
+
+/// Every anchor in the receipt is one of the new text, and all of them are reported as shown.
+fn check_receipt(receipt: &Receipt, new: &Snapshot) {
+    let mut anchored = Vec::new();
+    for line in receipt.render(|_| "f".to_owned()).split('\n') {
+        let Some((anchor, text)) = line.split_once('│') else { continue };
+        let (number, hash) = anchor.split_once('#').unwrap();
+        let number: usize = number.parse().unwrap();
+        assert_eq!(new.line_text(number), Some(text));
+        assert_eq!(new.line_hash(number).unwrap().to_string(), hash);
+        anchored.push(number);
+    }
+    let shown = receipt.files.iter().flat_map(|file| file.shown.clone());
+    assert_eq!(anchored, shown.flat_map(|(first, last)| first..=last).collect::<Vec<_>>());
 }
 
 /// The change in lines turns the old lines into the new ones.
