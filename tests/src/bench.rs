@@ -11,6 +11,7 @@ pub mod corpus;
 pub mod crowd;
 pub mod disk;
 pub mod footprint;
+pub mod interrupt;
 pub mod machine;
 pub mod many;
 pub mod peer;
@@ -75,8 +76,9 @@ impl Bench {
 /// Runs the wanted benches. One that fails does not keep the others from running.
 ///
 /// # Errors
-/// The stage can't be set: no binary, no folder to work in.
+/// The stage can't be set (no binary, no folder to work in), or a signal came.
 pub fn run(options: Options, wanted: &[String]) -> anyhow::Result<(Stage, Report)> {
+    interrupt::watch()?;
     let mut stage = Stage::set(options).context("could not prepare the benches")?;
     let mut report = Report::default();
     for bench in BENCHES.iter().filter(|bench| bench.is_wanted(wanted)) {
@@ -86,7 +88,10 @@ pub fn run(options: Options, wanted: &[String]) -> anyhow::Result<(Stage, Report
                 report.rows.extend(rows);
                 stage.ran.push(bench.key);
             }
-            Err(error) => report.failures.push((bench.name, format!("{error:#}"))),
+            Err(error) => {
+                interrupt::check()?;
+                report.failures.push((bench.name, format!("{error:#}")));
+            }
         }
     }
     Ok((stage, report))

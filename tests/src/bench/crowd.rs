@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use serde_json::json;
 
-use super::{Aim, Disk, Measure, Row, Samples, Stage};
+use super::{Aim, Disk, Measure, Row, Samples, Stage, interrupt};
 use load::{KINDS, Kind, Tally, Worker};
 
 mod load;
@@ -143,6 +143,7 @@ impl Crowd<'_> {
         let start = Instant::now();
         let share = worker.number as f64 / self.clients as f64;
         for call in 0..self.calls {
+            interrupt::check()?;
             if let Some(pace) = self.pace {
                 let due = pace.mul_f64(share) + pace * u32::try_from(call)?;
                 match due.checked_sub(start.elapsed()) {

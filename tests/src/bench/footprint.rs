@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Aim, Measure, Row, Samples, Stage};
+use super::{Aim, Measure, Row, Samples, Stage, interrupt, peer};
 use crate::launch::World;
 
 const IDLE: Aim = Aim::Below(Measure::Bytes(20 << 20));
@@ -20,6 +20,7 @@ pub fn run(stage: &mut Stage) -> anyhow::Result<Vec<Row>> {
     let mut starts = Starts::default();
     // One start to warm the page cache.
     for round in 0..=stage.rounds(21, 5) {
+        interrupt::check()?;
         let start = Start::measure(stage)?;
         if round > 0 {
             starts.add(&start);
@@ -91,10 +92,13 @@ impl Start {
 fn by_cli(world: &World) -> anyhow::Result<Duration> {
     let mut tools = world.capstan();
     tools.arg("tools");
-    let (took, _) = super::peer::run(tools)?;
+    let listed = peer::run(tools);
     let mut stop = world.capstan();
     stop.arg("stop");
-    super::peer::run(stop)?;
+    // Even when it could not be asked: it may be up all the same.
+    let stopped = peer::run(stop);
+    let (took, _) = listed?;
+    stopped?;
     Ok(took)
 }
 

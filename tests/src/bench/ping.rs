@@ -10,7 +10,7 @@ use anyhow::{Context as _, ensure};
 use protocol::names::method;
 use serde_json::{Value, json};
 
-use super::{Aim, Measure, Row, Samples, Stage};
+use super::{Aim, Measure, Row, Samples, Stage, interrupt};
 
 /// What a ping may take at the median.
 const AIM: Aim = Aim::Below(Measure::Time(Duration::from_micros(60)));
@@ -33,6 +33,7 @@ pub fn run(stage: &mut Stage) -> anyhow::Result<Vec<Row>> {
     let rounds = stage.pick(20_000, 2_000);
     let (mut ours, mut peer) = (Vec::with_capacity(rounds), Vec::with_capacity(rounds));
     for _ in 0..rounds {
+        interrupt::check()?;
         let ping = client.prepare(method::PING, &json!({}))?;
         ours.push(client.timed(&ping)?);
         let _: Value = client.decode(&ping)?;

@@ -11,7 +11,7 @@ use protocol::mcp::CallToolResult;
 use protocol::names::method;
 use serde_json::{Value, json};
 
-use super::{Aim, Measure, Row, Samples, Stage};
+use super::{Aim, Measure, Row, Samples, Stage, interrupt};
 use crate::client::{Client, tool_call};
 
 const LINES: usize = 500_000;
@@ -49,6 +49,7 @@ pub fn run(stage: &mut Stage) -> anyhow::Result<Vec<Row>> {
     ];
     let mut times = vec![(Vec::new(), Vec::new()); places.len()];
     for _ in 0..rounds {
+        interrupt::check()?;
         for ((_, place), (ours, peer)) in places.iter().zip(&mut times) {
             let line = place.unwrap_or_else(|| bench.random_line());
             ours.push(bench.ours(line, None)?.0);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::interrupt;
+
 /// One side of a comparison: does its run and says how long the part that counts took.
 pub type Side<'a> = &'a mut dyn FnMut() -> anyhow::Result<Duration>;
 
@@ -42,7 +44,7 @@ impl Samples {
 /// `warm_up` come first and are not counted.
 ///
 /// # Errors
-/// The first error of a side.
+/// The first error of a side, or a signal.
 pub fn interleave(
     warm_up: usize,
     rounds: usize,
@@ -50,6 +52,7 @@ pub fn interleave(
 ) -> anyhow::Result<Vec<Samples>> {
     let mut times = vec![Vec::with_capacity(rounds); sides.len()];
     for round in 0..warm_up + rounds {
+        interrupt::check()?;
         for (side, times) in sides.iter_mut().zip(&mut times) {
             let took = side()?;
             if round >= warm_up {
