@@ -22,3 +22,6 @@ pub mod server;
 pub mod session;
 pub mod tool;
 pub mod tools;
+
+#[cfg(test)]
+mod book;

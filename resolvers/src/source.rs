@@ -227,8 +227,8 @@ fn readings(source: &str) -> Vec<OsString> {
     readings
 }
 
-/// The path of a `file:` URL of this machine.
-fn url_path(url: &str) -> Option<PathBuf> {
+/// The path of a `file:` URL of this machine; `None` when it is none or does not parse.
+pub fn url_path(url: &str) -> Option<PathBuf> {
     let rest = url.strip_prefix("file:")?;
     let rest = match rest.strip_prefix("//") {
         Some(rest) => rest.strip_prefix("localhost").unwrap_or(rest),

@@ -3,7 +3,6 @@
 mod directory;
 mod docs;
 mod file;
-mod kinds;
 mod raw;
 mod temp;
 

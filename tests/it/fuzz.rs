@@ -16,7 +16,7 @@ const SEEDS: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search","arguments":{"query":"regex:a+","path":["."],"context":2}}}"#,
     r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"replace","arguments":{"path":"a.txt","start":"1#0000","end":"end","text":"x"}}}"#,
     r#"[{"jsonrpc":"2.0","id":4,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}}]"#,
-    r#"{"jsonrpc":"2.0","id":5,"method":"capstan/session.open","params":{"root":"/"}}"#,
+    r#"{"jsonrpc":"2.0","id":5,"method":"capstan/session.open","params":{"root":"ROOT"}}"#,
     r#"{"jsonrpc":"2.0","id":6,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#,
 ];
 
@@ -31,8 +31,9 @@ impl Random {
         usize::try_from(self.0 % bound as u64).expect("it is below a usize")
     }
 
-    fn message(&mut self) -> Vec<u8> {
-        let mut bytes = SEEDS[self.below(SEEDS.len())].as_bytes().to_vec();
+    fn message(&mut self, root: &str) -> Vec<u8> {
+        let seed = SEEDS[self.below(SEEDS.len())].replace("ROOT", root);
+        let mut bytes = seed.into_bytes();
         for _ in 0..self.below(4) {
             let at = self.below(bytes.len());
             match self.below(6) {
@@ -59,6 +60,8 @@ fn garbage_hurts_nobody_else() {
     let workspace = daemon.workspace();
     std::fs::write(workspace.join("a.txt"), "one\n").expect("a file");
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    // A small tree: whatever is searched by accident is searched at once.
+    let root = workspace.display().to_string();
     let mut sent = 0;
     while sent < MESSAGES {
         let mut socket = daemon.connect();
@@ -69,7 +72,7 @@ fn garbage_hurts_nobody_else() {
             reader.read_to_end(&mut bytes).map(|_| bytes)
         });
         for _ in 0..100 {
-            if socket.write_all(&random.message()).is_err() {
+            if socket.write_all(&random.message(&root)).is_err() {
                 break;
             }
             sent += 1;

@@ -1,35 +1,22 @@
 //! Workspace roots on the wire: an absolute path, or a `file:` URL.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+
+use resolvers::source;
 
 /// Reads a root. `None` unless it is an absolute path or a `file:` URL of this machine.
 pub fn from_wire(text: &str) -> Option<PathBuf> {
-    let path = match text.strip_prefix("file://") {
-        Some(rest) => {
-            let rest = rest.strip_prefix("localhost").unwrap_or(rest);
-            PathBuf::from(OsString::from_vec(percent_decode(rest)?))
-        }
-        None => PathBuf::from(text),
+    let path = match text.starts_with("file:") {
+        true => source::url_path(text)?,
+        false => PathBuf::from(text),
     };
     (path.is_absolute() && !path.as_os_str().as_bytes().contains(&0)).then(|| tidy(&path))
 }
 
 /// Writes a root: plain when it is UTF-8, else as a percent-encoded `file:` URL.
 pub fn to_wire(path: &Path) -> String {
-    if let Some(text) = path.to_str() {
-        return text.to_owned();
-    }
-    let mut url = String::from("file://");
-    for &byte in path.as_os_str().as_bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
-            url.push(char::from(byte));
-        } else {
-            url.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    url
+    source::id_of(path).as_str().to_owned()
 }
 
 /// Drops `.` components and trailing slashes, so that one folder is one root. `..` and links stay:
@@ -38,26 +25,11 @@ fn tidy(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
-fn percent_decode(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let (high, low) = (hex(rest.next()?)?, hex(rest.next()?)?);
-            bytes.push(high << 4 | low);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    Some(bytes)
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt as _;
+
     use super::*;
 
     #[test]

@@ -1,11 +1,12 @@
 //! Files: text by lines, anything else described.
 
+mod kinds;
+
 use std::path::Path;
 use std::sync::Arc;
 
 use anchors::{Format, Snapshot};
 
-use super::kinds;
 use crate::cache::Content;
 use crate::host::{Host, Kind};
 use crate::limits::TEXT_BYTES;
