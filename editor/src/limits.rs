@@ -29,6 +29,11 @@ pub const PATH_LINKS: u32 = 40;
 /// Bytes written or compared between two looks at the cancel flag.
 pub const CHUNK_BYTES: usize = 4 << 20;
 
+/// Replaced files that stay open, without a name, until the background has time to free their disk
+/// blocks: freeing takes longer than everything else about a small file. Far below the usual limit
+/// of 1,024 open files; beyond it, they are freed at once.
+pub const UNFREED_FILES: usize = 256;
+
 /// How long a record waits for a folder that is missing at recovery: it may be on a disk that is
 /// not mounted right now.
 pub const POSTPONE: Duration = Duration::from_hours(24 * 7);

@@ -32,29 +32,49 @@ pub(super) struct Pending {
     pub(super) leftovers: Vec<(PathBuf, OsString)>,
 }
 
-/// The transactions that wait for their checkpoint.
-#[derive(Debug, Default)]
-pub(super) struct Queue {
-    state: Mutex<Waiting>,
+/// The transactions that wait for their checkpoint. `F` is an open file.
+pub(super) struct Queue<F> {
+    state: Mutex<Waiting<F>>,
     changed: Condvar,
 }
 
-#[derive(Debug, Default)]
-struct Waiting {
+impl<F> Default for Queue<F> {
+    fn default() -> Self {
+        let state = Waiting {
+            pending: Vec::new(),
+            unfreed: Vec::new(),
+            in_work: 0,
+            bytes: 0,
+            closing: false,
+        };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
+    }
+}
+
+struct Waiting<F> {
     pending: Vec<Pending>,
+    /// Replaced files without a name; closing one frees its blocks.
+    unfreed: Vec<F>,
     /// Taken out by the thread, not yet done.
     in_work: usize,
     bytes: u64,
     closing: bool,
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+impl<F> Queue<F> {
+    fn lock(&self) -> MutexGuard<'_, Waiting<F>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn push(&self, pending: Pending) {
+    /// How many more replaced files may stay open.
+    pub(super) fn room_for_unfreed(&self) -> usize {
+        limits::UNFREED_FILES.saturating_sub(self.lock().unfreed.len())
+    }
+
+    /// Adds an applied transaction and the files that it replaced.
+    pub(super) fn push(&self, pending: Pending, unfreed: Vec<F>) {
         let mut state = self.lock();
+        state.unfreed.extend(unfreed);
         state.bytes += pending.bytes;
         state.pending.push(pending);
         drop(state);
@@ -87,21 +107,36 @@ impl Queue {
 
     /// The next batch, after a rest; nothing once the journal closes and all is done.
     fn next(&self) -> Option<Vec<Pending>> {
+        let mut due = None;
         let mut state = self.lock();
-        while state.pending.is_empty() {
-            if state.closing {
-                return None;
+        loop {
+            if !state.unfreed.is_empty() {
+                let unfreed = std::mem::take(&mut state.unfreed);
+                drop(state);
+                drop(unfreed); // takes its time, so nobody may wait for the lock
+                state = self.lock();
+                continue;
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        let due = Instant::now() + limits::CHECKPOINT_DELAY;
-        while !state.closing && !state.full() {
-            let Some(rest) = due.checked_duration_since(Instant::now()) else { break };
+            let now = Instant::now();
+            let rest = match due {
+                None if state.pending.is_empty() => {
+                    if state.closing {
+                        return None;
+                    }
+                    state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    continue;
+                }
+                None => limits::CHECKPOINT_DELAY,
+                Some(due) => Instant::saturating_duration_since(&due, now),
+            };
+            due = Some(due.unwrap_or(now + rest));
+            if rest.is_zero() || state.closing || state.full() {
+                state.in_work = state.pending.len();
+                return Some(std::mem::take(&mut state.pending));
+            }
             let waited = self.changed.wait_timeout(state, rest);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        state.in_work = state.pending.len();
-        Some(std::mem::take(&mut state.pending))
     }
 
     fn done(&self, bytes: u64) {
@@ -113,7 +148,7 @@ impl Queue {
     }
 }
 
-impl Waiting {
+impl<F> Waiting<F> {
     fn full(&self) -> bool {
         self.bytes > limits::PENDING_BYTES
             || self.pending.len() + self.in_work > limits::PENDING_RECORDS
@@ -122,7 +157,7 @@ impl Waiting {
 
 /// The body of the checkpoint thread. A record whose files can't be synced stays for the next
 /// [`super::Journal::open`].
-pub(super) fn run<H: HostWrite>(host: &H, journal: &H::Dir, queue: &Queue) {
+pub(super) fn run<H: HostWrite>(host: &H, journal: &H::Dir, queue: &Queue<H::File>) {
     while let Some(batch) = queue.next() {
         let mut synced = Synced::default();
         for pending in &batch {

@@ -9,7 +9,8 @@
 //!    contents), is decided from here on.
 //! 3. Make missing folders; stage every new file. A large transaction syncs them now.
 //! 4. Exchange each with its old file, check what came out; then write in place what must stay.
-//! 5. A large transaction syncs the folders. Remove the old files; mark the record done.
+//! 5. A large transaction syncs the folders. Remove the old files (their names; the background frees
+//!    their blocks, which takes longer than all the rest); mark the record done.
 //! 6. The checkpoint syncs what is not synced yet and removes the record.
 //!
 //! A failure in 3 to 5 marks the record as to be undone and puts every file back.
@@ -57,7 +58,7 @@ pub(super) struct Inner<H: HostWrite> {
     order: AtomicU64,
     closed: AtomicBool,
     locks: Locks,
-    queue: Queue,
+    queue: Queue<H::File>,
 }
 
 /// State of a record, as the end of its name.

@@ -95,7 +95,7 @@ pub(super) fn run<H: HostWrite>(
             Err(Some(Unreadable::Unfinished)) => remove(host, dir, &name.file)?,
             Err(Some(Unreadable::Damaged)) => {
                 let mut bad = name.file.clone();
-                bad.push(".bad");
+                bad.push(BAD);
                 host.rename(dir, &name.file, &bad)?;
                 reports.push(name.report(Outcome::Damaged, Vec::new()));
             }
@@ -131,6 +131,9 @@ pub(super) fn run<H: HostWrite>(
     Ok((reports, next))
 }
 
+/// End of the name of a damaged record, which is kept for a while for whoever looks into it.
+const BAD: &str = ".bad";
+
 /// A record's file name, taken apart.
 struct Name {
     file: OsString,
@@ -151,14 +154,25 @@ fn record_names<H: HostWrite>(host: &H, dir: &H::Dir, folder: &Path) -> io::Resu
         host.read_dir(folder, limits::JOURNAL_ENTRIES, &Cancel::new()).map_err(io::Error::other)?;
     let mut names = Vec::new();
     for entry in listing.entries {
-        let Some((order, phase)) = parse(&entry.name) else { continue };
         let stat = host.stat_in(dir, &entry.name)?;
         let age = Duration::from_nanos(stat.mtime_ns.try_into().unwrap_or(0));
         let written = SystemTime::UNIX_EPOCH + age;
+        let Some((order, phase)) = parse(&entry.name) else {
+            let bad = entry.name.as_encoded_bytes().ends_with(BAD.as_bytes());
+            if bad && !is_young(host, written) {
+                remove(host, dir, &entry.name)?;
+            }
+            continue;
+        };
         names.push(Name { file: entry.name, order, phase, written });
     }
     names.sort_by_key(|name| name.order);
     Ok(names)
+}
+
+/// Whether it is worth waiting for what a record needs.
+fn is_young<H: HostWrite>(host: &H, written: SystemTime) -> bool {
+    host.now().duration_since(written).is_ok_and(|age| age < limits::POSTPONE)
 }
 
 fn parse(name: &OsStr) -> Option<(u64, Phase)> {
@@ -225,12 +239,7 @@ impl<H: HostWrite> Case<'_, H> {
         for at in 0..self.record().entries.len() {
             seen.push(self.inspect(folder, at)?);
         }
-        let young = self
-            .host
-            .now()
-            .duration_since(self.name.written)
-            .is_ok_and(|age| age < limits::POSTPONE);
-        if young && seen.iter().any(|seen| seen.folder_gone) {
+        if is_young(self.host, self.name.written) && seen.iter().any(|seen| seen.folder_gone) {
             return Ok((Outcome::Postponed, self.outcomes(|_| FileOutcome::Unknown)));
         }
         let direction = self.decide(&seen);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anchors::{Cancel, ContentHash};
 use resolvers::LocalHost;
-use resolvers::host::{Host, HostWrite};
+use resolvers::host::{Host as _, HostWrite};
 
 use super::fault::{Fault, FaultHost};
 use super::*;

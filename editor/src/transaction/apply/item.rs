@@ -218,16 +218,22 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Removes the old file once the whole transaction is applied.
+    /// Removes the old file once the whole transaction is applied. Returns it still open if `keep`,
+    /// so that freeing its blocks can wait, and what the name means now.
     pub(in crate::transaction) fn finish<H: HostWrite>(
         &mut self,
         host: &H,
         folder: &mut Folder<'_, H>,
-    ) -> io::Result<Option<Stat>> {
+        keep: bool,
+    ) -> io::Result<(Option<H::File>, Option<Stat>)> {
         let dir = folder.at(&self.place.folder)?;
+        let mut old = None;
         if self.plan.method == Method::Swap {
+            if keep {
+                old = host.open_in(dir, &self.place.spare, false).ok();
+            }
             remove(host, dir, &self.place.spare)?;
         }
-        Ok(host.stat_in(dir, &self.place.name).ok())
+        Ok((old, host.stat_in(dir, &self.place.name).ok()))
     }
 }

@@ -83,11 +83,15 @@ impl<H: HostWrite> Transaction<'_, H> {
             ..Pending::default()
         };
         let mut stats: Vec<(usize, Option<Stat>)> = Vec::with_capacity(self.items.len());
+        let mut unfreed = Vec::new();
+        let room = self.inner.queue.room_for_unfreed();
         for item in &mut self.items {
-            let stat = item.finish(host, folder).unwrap_or_else(|_| {
-                pending.leftovers.push((item.place.folder.clone(), item.place.spare.clone()));
-                None
-            });
+            let (old, stat) =
+                item.finish(host, folder, unfreed.len() < room).unwrap_or_else(|_| {
+                    pending.leftovers.push((item.place.folder.clone(), item.place.spare.clone()));
+                    (None, None)
+                });
+            unfreed.extend(old);
             stats.push((item.plan.index, stat));
             if !self.sync {
                 pending.files.push(item.place.path.clone());
@@ -98,7 +102,7 @@ impl<H: HostWrite> Transaction<'_, H> {
         if !marked {
             pending.record = running;
         }
-        self.inner.queue.push(pending);
+        self.inner.queue.push(pending, unfreed);
         if !marked {
             // A later crash would take it for unfinished: let it be over before anybody relies on
             // it.

@@ -127,7 +127,7 @@ fn commits_to_the_same_files_follow_each_other() {
                         let changes = [
                             tree.change("plain", &next),
                             tree.change(
-                                if number % 2 == 0 { "linked" } else { "other/linked" },
+                                if number.is_multiple_of(2) { "linked" } else { "other/linked" },
                                 &next,
                             ),
                         ];
