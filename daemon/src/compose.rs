@@ -11,7 +11,7 @@ use resolvers::walk::GitHome;
 use crate::builtins::{BUILTINS, Modules};
 use crate::config::ConfigStore;
 use crate::engine::Engine;
-use crate::limits::CACHE_BYTES;
+use crate::limits::{CACHE_BYTES, CACHE_IDLE, CACHE_SWEEP};
 use crate::paths::Paths;
 use crate::server::Parts;
 use crate::server::methods::INSTRUCTIONS;
@@ -38,6 +38,7 @@ pub fn parts(paths: &Paths, config: &Arc<ConfigStore>) -> anyhow::Result<Parts> 
         journal,
         config: config.clone(),
     });
+    evict_idle_files(&engine)?;
     let modules = Modules::new(&config.current(None).modules);
     let tools = tools::all(&engine)
         .into_iter()
@@ -48,6 +49,19 @@ pub fn parts(paths: &Paths, config: &Arc<ConfigStore>) -> anyhow::Result<Parts> 
         resources: None,
         instructions: INSTRUCTIONS.to_owned(),
     })
+}
+
+/// Lets go of decoded files that nobody asked for lately, as long as the engine lives.
+fn evict_idle_files(engine: &Arc<Engine>) -> std::io::Result<()> {
+    let engine = Arc::downgrade(engine);
+    std::thread::Builder::new().name("evict".to_owned()).spawn(move || {
+        while let Some(engine) = engine.upgrade() {
+            engine.cache.evict_idle(CACHE_IDLE);
+            drop(engine);
+            std::thread::park_timeout(CACHE_SWEEP);
+        }
+    })?;
+    Ok(())
 }
 
 /// The ids that `[modules]` may switch.

@@ -143,14 +143,20 @@ pub const MAX_HTTP_QUEUE: usize = 64;
 pub const HTTP_KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 /// Selections that one session's references may hold, in bytes: some hundred thousand matches.
-pub const REFERENCE_BYTES: usize = 32 * 1024 * 1024;
+pub const REFERENCE_BYTES: usize = 16 * 1024 * 1024;
 
 /// Snapshots that one session's shown lines may hold, in bytes. They are shared with the cache as
 /// long as the files do not change.
-pub const LEDGER_BYTES: usize = 64 * 1024 * 1024;
+pub const LEDGER_BYTES: usize = 32 * 1024 * 1024;
 
 /// Text that was cut from results of one session, in bytes; mostly shared with the cache.
-pub const TEMP_BYTES: usize = 32 * 1024 * 1024;
+pub const TEMP_BYTES: usize = 16 * 1024 * 1024;
 
 /// Decoded files that all sessions share, in bytes.
 pub const CACHE_BYTES: usize = 128 * 1024 * 1024;
+
+/// How long a decoded file stays that nobody asks for, and how often that is looked at. An agent
+/// comes back to a file within minutes or not at all.
+pub const CACHE_IDLE: Duration = Duration::from_secs(10 * 60);
+/// See [`CACHE_IDLE`].
+pub const CACHE_SWEEP: Duration = Duration::from_secs(60);

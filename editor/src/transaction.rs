@@ -22,6 +22,7 @@
 //! has no name any more, as with every editor that replaces files.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anchors::ContentHash;
 use resolvers::host::{FileBytes, Stat};
@@ -76,29 +77,34 @@ impl Before {
     }
 }
 
-/// The raw bytes of a file with their hash.
+/// The raw bytes of a file with their hash. Cheap to clone: the bytes are shared, with the planned
+/// text as a rule.
 #[derive(Clone)]
 pub struct Content {
-    bytes: Vec<u8>,
+    bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
     hash: ContentHash,
 }
 
 impl Content {
     /// Hashes the bytes.
-    pub fn new(bytes: Vec<u8>) -> Self {
-        let hash = ContentHash::of(&bytes);
-        Self { bytes, hash }
+    pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
+        let hash = ContentHash::of(bytes.as_ref());
+        Self { bytes: Arc::new(bytes), hash }
     }
 
-    /// Bytes whose hash is known already, as from [`anchors::Snapshot::encode`].
-    pub fn hashed(bytes: Vec<u8>, hash: ContentHash) -> Self {
-        debug_assert_eq!(hash, ContentHash::of(&bytes), "the hash must be that of the bytes");
-        Self { bytes, hash }
+    /// Bytes whose hash is known already, as that of a planned file.
+    pub fn hashed(bytes: impl AsRef<[u8]> + Send + Sync + 'static, hash: ContentHash) -> Self {
+        debug_assert_eq!(
+            hash,
+            ContentHash::of(bytes.as_ref()),
+            "the hash must be that of the bytes"
+        );
+        Self { bytes: Arc::new(bytes), hash }
     }
 
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        (*self.bytes).as_ref()
     }
 
     /// Their hash.
@@ -107,13 +113,13 @@ impl Content {
     }
 
     fn len(&self) -> u64 {
-        self.bytes.len() as u64
+        self.bytes().len() as u64
     }
 }
 
 impl std::fmt::Debug for Content {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Content({} bytes)", self.bytes.len()) // never file content in logs
+        write!(f, "Content({} bytes)", self.bytes().len()) // never file content in logs
     }
 }
 

@@ -118,6 +118,13 @@ impl SnapshotCache {
         file
     }
 
+    /// Takes in what was just written to `path`, so that its text is shared with the writer. It is
+    /// compared with the file at its next use all the same.
+    pub fn put(&self, path: &Path, snapshot: Arc<Snapshot>, stat: Stat) {
+        let content = Content::Text(snapshot);
+        self.insert(path, CachedFile { content, stat, settled: false });
+    }
+
     /// Drops what nobody asked for during `idle`.
     pub fn evict_idle(&self, idle: Duration) {
         let mut files = self.lock();

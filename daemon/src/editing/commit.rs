@@ -130,20 +130,18 @@ impl GuardSession for Known<'_> {
 /// Writes the files of the plan, then lets the session know its own edits.
 fn commit(call: &Call<'_>, plan: &Plan, files: &mut Files) -> Result<(), CommitError> {
     let changes: Vec<FileChange> = plan.files.iter().map(|file| change(file, files)).collect();
-    call.engine.journal.commit(&changes, &call.context.cancel)?;
+    let committed = call.engine.journal.commit(&changes, &call.context.cancel)?;
+    for (file, written) in plan.files.iter().zip(&committed.files) {
+        if let Some(stat) = written.stat {
+            call.engine.cache.put(&written.path, file.after.snapshot().clone(), stat);
+        }
+    }
     let mut memory = call.memory();
     for file in &plan.files {
         let after = file.after.snapshot();
         match file.before.snapshot() {
             Some(before) => {
-                let touched: Vec<(usize, usize)> = file
-                    .changes
-                    .edits()
-                    .iter()
-                    .filter(|edit| !edit.span.is_empty())
-                    .filter_map(|edit| before.lines_of(edit.span))
-                    .collect();
-                memory.ledger.edit(&file.source, before.hash(), &touched, after);
+                memory.ledger.edit(&file.source, before.hash(), &file.touched(), after);
             }
             None => memory.ledger.see(&file.source, after.hash()),
         }
@@ -159,7 +157,7 @@ fn change(file: &PlannedFile, files: &mut Files) -> FileChange {
     FileChange {
         path: file.path.clone(),
         before: before.expect("every planned file was loaded in this attempt"),
-        after: Content::hashed(file.after.bytes().to_vec(), file.after.snapshot().hash()),
+        after: Content::hashed(file.after.clone(), file.after.snapshot().hash()),
     }
 }
 
