@@ -6,7 +6,8 @@
 //!   [`Outcome::incomplete`] says what is missing; what was passed over is in [`Totals`];
 //! - **exact**: spans are bytes of the decoded text that a [`anchors::Snapshot`] of the same bytes
 //!   has, and [`FileHits::content`] is that snapshot's hash, so a hit is an anchor;
-//! - **deterministic**: the same tree gives the same outcome, sorted by path, whatever the threads do;
+//! - **deterministic**: the same tree gives the same outcome, sorted by path, whatever the threads do
+//!   (when there are more matches than are kept, *which* files kept theirs is chance; counts are not);
 //! - **bounded**: see [`crate::limits`];
 //! - **stops** within milliseconds of a cancel, and at the time limit with what it has.
 //!
