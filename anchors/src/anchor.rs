@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub use forms::{BAR, BeginEnd, ExactText, LineAnchor, References, parse_line_anchor};
 
 use crate::reference::ReferenceError;
-use crate::{ErrorCode, Ledger, LineHash, Range, Selection, Snapshot, SourceId, Span};
+use crate::{ErrorCode, Ledger, Range, Selection, Snapshot, SourceId, Span};
 
 /// What an anchor is resolved against.
 pub struct Context<'a> {
@@ -39,8 +39,6 @@ pub enum Located {
     Issued {
         /// The line.
         line: usize,
-        /// The hash it was shown with.
-        hash: LineHash,
         /// Snapshots in which it was shown so; never empty.
         snapshots: Vec<Arc<Snapshot>>,
     },

@@ -3,7 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// Which revision of a source, in the order in which a session came to know them. It goes into the
+/// hashes, so that an anchor belongs to the one revision that it was shown from: the line 12 that
+/// reads `}` now never has the anchor of the line 12 that read `}` before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Salt(pub u32);
 
 /// A short hash of one line's content, shown as four upper-case hex digits.
 ///
@@ -14,9 +20,9 @@ use xxhash_rust::xxh3::xxh3_64;
 pub struct LineHash(u16);
 
 impl LineHash {
-    /// The hash of a line's content without its terminator.
-    pub fn of(line: &str) -> Self {
-        let hash = xxh3_64(line.as_bytes());
+    /// The hash of a line's content without its terminator, in the revision with this salt.
+    pub fn of(line: &str, Salt(salt): Salt) -> Self {
+        let hash = xxh3_64_with_seed(line.as_bytes(), u64::from(salt));
         Self((hash ^ (hash >> 16) ^ (hash >> 32) ^ (hash >> 48)) as u16)
     }
 }
@@ -49,8 +55,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn revisions_have_hashes_of_their_own() {
+        assert_ne!(LineHash::of("}", Salt(0)), LineHash::of("}", Salt(1)));
+    }
+
+    #[test]
     fn prints_what_it_parses() {
-        let hash = LineHash::of("fn main() {");
+        let hash = LineHash::of("fn main() {", Salt(3));
         assert_eq!(hash.to_string().parse(), Ok(hash));
         assert!("12g4".parse::<LineHash>().is_err());
         assert!("abcd".parse::<LineHash>().is_err());

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::{ContentHash, LineHash, Snapshot, SourceId};
+use crate::{ContentHash, LineHash, Salt, Snapshot, SourceId};
 
 /// How many revisions of one source are remembered. Older ones belong to work long done.
 const REVISIONS: usize = 8;
@@ -19,15 +19,26 @@ const SEEN_SOURCES: usize = 16_384;
 #[derive(Debug)]
 pub struct Ledger {
     sources: HashMap<SourceId, Vec<Revision>>,
-    seen: HashMap<SourceId, (ContentHash, u64)>,
+    seen: HashMap<SourceId, Seen>,
     bound: usize,
     bytes: usize,
     clock: u64,
 }
 
+/// What is known of a source for longer than its text.
+#[derive(Debug)]
+struct Seen {
+    content: ContentHash,
+    used: u64,
+    /// The salt of the next revision; never given twice, so that an anchor of a forgotten revision
+    /// is not taken for one of another.
+    next: Salt,
+}
+
 #[derive(Debug)]
 struct Revision {
     snapshot: Arc<Snapshot>,
+    salt: Salt,
     /// Sorted, disjoint, inclusive 1-based line ranges.
     shown: Vec<(usize, usize)>,
     /// Made from the revision before it by this session's own edit.
@@ -40,6 +51,14 @@ impl Ledger {
     /// An empty ledger that keeps at most `bound` bytes of snapshots (but always the newest one).
     pub fn new(bound: usize) -> Self {
         Self { sources: HashMap::new(), seen: HashMap::new(), bound, bytes: 0, clock: 0 }
+    }
+
+    /// The salt for anchors of this snapshot, which becomes the newest revision of its source.
+    pub fn salt(&mut self, source: &SourceId, snapshot: &Arc<Snapshot>) -> Salt {
+        self.see(source, snapshot.hash());
+        let salt = self.revision(source, snapshot, false).salt;
+        self.evict();
+        salt
     }
 
     /// Lines `first..=last` (1-based) of the snapshot were shown with their anchors.
@@ -81,24 +100,26 @@ impl Ledger {
     pub fn see(&mut self, source: &SourceId, hash: ContentHash) {
         self.clock += 1;
         if self.seen.len() >= SEEN_SOURCES && !self.seen.contains_key(source) {
-            let oldest = self.seen.iter().min_by_key(|(_, (_, used))| *used);
+            let oldest = self.seen.iter().min_by_key(|(_, seen)| seen.used);
             if let Some(oldest) = oldest.map(|(source, _)| source.clone()) {
                 self.seen.remove(&oldest);
             }
         }
-        self.seen.insert(source.clone(), (hash, self.clock));
+        let seen = Seen { content: hash, used: self.clock, next: Salt::default() };
+        let known = self.seen.entry(source.clone()).or_insert(seen);
+        (known.content, known.used) = (hash, self.clock);
     }
 
     /// Whether the session has seen the source with exactly this content.
     pub fn has_seen(&self, source: &SourceId, hash: ContentHash) -> bool {
-        self.seen.get(source).is_some_and(|(seen, _)| *seen == hash)
+        self.seen.get(source).is_some_and(|seen| seen.content == hash)
     }
 
     /// The snapshots, newest first, in which line `number` was shown with `hash`.
     pub fn issued(&self, source: &SourceId, number: usize, hash: LineHash) -> Vec<Arc<Snapshot>> {
         let revisions = self.sources.get(source).map_or(&[][..], Vec::as_slice);
         let issued = |revision: &&Revision| {
-            holds(&revision.shown, number) && revision.snapshot.line_hash(number) == Some(hash)
+            holds(&revision.shown, number) && revision.hash(number) == Some(hash)
         };
         revisions.iter().rev().filter(issued).map(|r| r.snapshot.clone()).collect()
     }
@@ -126,7 +147,7 @@ impl Ledger {
     /// client was told that the anchor meant two places and has been shown a fresh one.
     pub fn retire(&mut self, source: &SourceId, number: usize, hash: LineHash, keep: ContentHash) {
         for revision in self.sources.get_mut(source).into_iter().flatten() {
-            let same = revision.snapshot.line_hash(number) == Some(hash);
+            let same = revision.hash(number) == Some(hash);
             if same && revision.snapshot.hash() != keep {
                 remove(&mut revision.shown, number, number);
             }
@@ -155,7 +176,13 @@ impl Ledger {
                 let bytes = snapshot.bytes();
                 self.bytes += bytes;
                 let snapshot = snapshot.clone();
-                Revision { snapshot, shown: Vec::new(), own_edit, bytes, used: 0 }
+                let next = self.seen.get_mut(source).map(|seen| &mut seen.next);
+                let salt = next.map_or(Salt::default(), |next| {
+                    let salt = *next;
+                    next.0 = next.0.wrapping_add(1);
+                    salt
+                });
+                Revision { snapshot, salt, shown: Vec::new(), own_edit, bytes, used: 0 }
             }
         };
         // A revision that comes back after others (the file was changed and changed back) is not
@@ -197,6 +224,12 @@ impl Ledger {
     }
 }
 
+impl Revision {
+    fn hash(&self, number: usize) -> Option<LineHash> {
+        self.snapshot.line_hash(number, self.salt)
+    }
+}
+
 fn holds(ranges: &[(usize, usize)], number: usize) -> bool {
     let at = ranges.partition_point(|(first, _)| *first <= number);
     at > 0 && ranges[at - 1].1 >= number
@@ -229,7 +262,7 @@ mod tests {
     }
 
     fn hash(line: &str) -> LineHash {
-        LineHash::of(line)
+        LineHash::of(line, Salt(0))
     }
 
     #[test]
@@ -294,14 +327,28 @@ mod tests {
     }
 
     #[test]
+    fn every_revision_has_anchors_of_its_own() {
+        let (mut ledger, source) = (Ledger::new(1 << 20), SourceId::new("/f"));
+        let (old, new) = (snapshot("}\nx\n"), snapshot("}\ny\n"));
+        ledger.show(&source, &old, 1, 2);
+        ledger.show(&source, &new, 1, 2);
+        let (first, second) = (ledger.salt(&source, &old), ledger.salt(&source, &new));
+        assert_ne!(first, second);
+        for (snapshot, salt) in [(&old, first), (&new, second)] {
+            let issued = ledger.issued(&source, 1, LineHash::of("}", salt));
+            assert_eq!(issued.len(), 1);
+            assert_eq!(issued[0].hash(), snapshot.hash());
+        }
+    }
+
+    #[test]
     fn retiring_leaves_the_fresh_anchor() {
         let (mut ledger, source) = (Ledger::new(1 << 20), SourceId::new("/f"));
         let (old, new) = (snapshot("}\nx\n"), snapshot("}\ny\n"));
         ledger.show(&source, &old, 1, 2);
         ledger.show(&source, &new, 1, 2);
-        assert_eq!(ledger.issued(&source, 1, hash("}")).len(), 2);
         ledger.retire(&source, 1, hash("}"), new.hash());
-        assert_eq!(ledger.issued(&source, 1, hash("}")).len(), 1);
+        assert!(ledger.issued(&source, 1, hash("}")).is_empty());
         assert_eq!(ledger.issued(&source, 2, hash("x")).len(), 1);
     }
 }

@@ -21,7 +21,7 @@ pub use anchor::{AnchorError, AnchorForm, AnchorRegistry, Rebased, Resolved};
 pub use cancel::{Cancel, Cancelled};
 pub use code::ErrorCode;
 pub use encoding::{Encoding, Format, NotText, Unencodable};
-pub use hash::LineHash;
+pub use hash::{LineHash, Salt};
 pub use ledger::Ledger;
 pub use lines::{Line, LineIndex};
 pub use rebase::rebase;

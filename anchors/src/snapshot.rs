@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::encoding::{self, Format, NotText, Unencodable};
 use crate::lines::{Line, LineIndex, lines_from};
-use crate::{LineHash, Span};
+use crate::{LineHash, Salt, Span};
 
 /// Identity of content: equal hashes mean equal bytes (xxh3, 128 bits, of the raw bytes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -101,9 +101,9 @@ impl Snapshot {
         self.line(number).map(|line| &self.text()[line.content.range()])
     }
 
-    /// Hash of line `number` (1-based).
-    pub fn line_hash(&self, number: usize) -> Option<LineHash> {
-        self.line_text(number).map(LineHash::of)
+    /// Hash of line `number` (1-based) in the revision with this salt.
+    pub fn line_hash(&self, number: usize, salt: Salt) -> Option<LineHash> {
+        self.line_text(number).map(|line| LineHash::of(line, salt))
     }
 
     /// Number (1-based) of the line that holds `offset`; `None` only for empty text.

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use anchors::{Part, Rebased, Selection, Snapshot, SourceId};
+use anchors::{Part, Rebased, Salt, Selection, Snapshot, SourceId};
 
 use crate::mutation::Original;
 use crate::plan::{Plan, Planned, PlannedPart};
@@ -38,6 +38,21 @@ impl From<transaction::Effect> for Effect {
             transaction::Effect::NotApplied => Self::NotApplied,
             transaction::Effect::Unknown => Self::Unknown,
         }
+    }
+}
+
+/// What became of a file that was planned to change.
+#[derive(Clone, Copy, Debug)]
+pub struct Fate {
+    /// Whether it was written.
+    pub effect: Effect,
+    /// For the anchors of its new text.
+    pub salt: Salt,
+}
+
+impl Default for Fate {
+    fn default() -> Self {
+        Self { effect: Effect::Applied, salt: Salt::default() }
     }
 }
 
@@ -92,22 +107,21 @@ pub enum Change {
 }
 
 impl Receipt {
-    /// The receipt of one planned mutation of `plan`; `effect_of` says what became of each file
-    /// that the plan changes.
-    pub fn new(plan: &Plan, planned: &Planned, effect_of: impl Fn(&SourceId) -> Effect) -> Self {
+    /// The receipt of one planned mutation of `plan`; `fate_of` says what became of each file that
+    /// the plan changes.
+    pub fn new(plan: &Plan, planned: &Planned, fate_of: impl Fn(&SourceId) -> Fate) -> Self {
         let mut selection = Selection { parts: Vec::new(), complete: true };
         let mut budget = Budget::new(planned.parts.iter().map(|part| part.edits.len()).sum());
         let mut files = Vec::with_capacity(planned.parts.len());
         for part in &planned.parts {
-            let effect =
-                if part.file.is_some() { effect_of(&part.source) } else { Effect::Applied };
-            if matches!(effect, Effect::NotApplied | Effect::Unknown) {
+            let fate = if part.file.is_some() { fate_of(&part.source) } else { Fate::default() };
+            if matches!(fate.effect, Effect::NotApplied | Effect::Unknown) {
                 selection.complete = false;
             } else if let Some(snapshot) = current(plan, part) {
                 let (source, content) = (part.source.clone(), snapshot.hash());
                 selection.parts.push(Part { source, content, ranges: part.ranges.clone() });
             }
-            files.push(FileReceipt::new(plan, part, effect, &mut budget));
+            files.push(FileReceipt::new(plan, part, fate, &mut budget));
         }
         Self { files, selection }
     }
@@ -133,7 +147,8 @@ fn current<'a>(plan: &'a Plan, part: &'a PlannedPart) -> Option<&'a Arc<Snapshot
 }
 
 impl FileReceipt {
-    fn new(plan: &Plan, part: &PlannedPart, effect: Effect, budget: &mut Budget) -> Self {
+    fn new(plan: &Plan, part: &PlannedPart, fate: Fate, budget: &mut Budget) -> Self {
+        let Fate { effect, salt } = fate;
         let change = match (&part.before, part.changes(), part.whole) {
             (_, false, _) => Change::None,
             (_, true, false) => Change::Edited,
@@ -170,7 +185,7 @@ impl FileReceipt {
             receipt.final_newline = Some(new.ends_with('\n'));
         }
         if !part.whole && effect != Effect::NotApplied && effect != Effect::Unknown {
-            receipt.diff = Diff::new(file, &changes, budget);
+            receipt.diff = Diff::new(file, &changes, salt, budget);
             receipt.shown = receipt.diff.shown();
         }
         receipt

@@ -7,7 +7,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anchors::{AnchorError, Cancel, Cancelled, ErrorCode, Range, Selection, Snapshot, SourceId};
+use anchors::{
+    AnchorError, Cancel, Cancelled, ErrorCode, Range, Salt, Selection, Snapshot, SourceId,
+};
 
 use crate::cache::SnapshotCache;
 use crate::host::{self, Host};
@@ -16,7 +18,7 @@ use crate::temp::TempStore;
 
 pub mod window;
 
-pub use window::View;
+pub use window::{Page, View};
 
 /// What to read.
 #[derive(Clone, Debug, Default)]
@@ -69,6 +71,8 @@ pub struct ReadContext<'a, H> {
     pub cache: &'a SnapshotCache,
     /// Texts that were cut.
     pub temp: &'a TempStore,
+    /// The salt for the anchors of a text, as the session counts its revisions.
+    pub salt_of: &'a dyn Fn(&SourceId, &Arc<Snapshot>) -> Salt,
     /// Resolves `path#anchor`.
     pub find_anchor: &'a FindAnchor<'a>,
     /// Stops the read.
@@ -209,6 +213,22 @@ impl ReadError {
             Self::NoGuide(_) => ErrorCode::NotFound,
             Self::Cancelled(_) => ErrorCode::Cancelled,
         }
+    }
+}
+
+impl<H> ReadContext<'_, H> {
+    /// How the lines of `snapshot` are shown in `view`.
+    pub(crate) fn page<'a>(
+        &'a self,
+        source: &SourceId,
+        snapshot: &'a Arc<Snapshot>,
+        view: View,
+    ) -> Page<'a> {
+        let salt = match view {
+            View::Anchors => (self.salt_of)(source, snapshot),
+            View::Plain | View::Lines => Salt::default(),
+        };
+        Page { snapshot, view, salt, cancel: self.cancel }
     }
 }
 

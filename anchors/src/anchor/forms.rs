@@ -23,19 +23,19 @@ impl AnchorForm for LineAnchor {
         };
         let (line, hash) = parse(name.trim())?;
         let snapshots = cx.ledger.issued(cx.source, line, hash);
-        let pairs = shown.is_none_or(|text| LineHash::of(text) == hash);
+        let pairs = shown.is_none_or(|text| {
+            snapshots.iter().any(|snapshot| snapshot.line_text(line) == Some(text))
+        });
         if snapshots.is_empty() || !pairs {
-            let reason = if !pairs {
-                "the text behind the bar is not the text of that line"
-            } else if cx.snapshot.line_hash(line) == Some(hash) {
-                "this session was not shown that line"
+            let reason = if snapshots.is_empty() {
+                "this session was not shown it, or has edited that line since"
             } else {
-                "the line is not what it was, or was never shown to this session"
+                "the text behind the bar is not the text of that line"
             };
             let near = line.min(cx.snapshot.line_count());
             return Some(Err(AnchorError::Stale { anchor: name.to_owned(), reason, near }));
         }
-        Some(Ok(Located::Issued { line, hash, snapshots }))
+        Some(Ok(Located::Issued { line, snapshots }))
     }
 }
 

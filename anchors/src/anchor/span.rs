@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{AnchorError, Context, Located, Rebased, Resolved};
-use crate::{LineHash, Range, Snapshot, rebase};
+use crate::{Range, Snapshot, rebase};
 
 const MOVED: &str = "the text has changed since it was shown";
 const TWICE: &str = "it was shown for two different lines";
@@ -18,8 +18,8 @@ pub(super) fn alone(
 ) -> Result<Resolved, AnchorError> {
     match located {
         Located::Current(ranges) => Ok(Resolved { ranges: ranges.clone(), rebased: None }),
-        Located::Issued { line, hash, snapshots } => {
-            let to = project(token, (*line, *line), *hash, snapshots, cx)?;
+        Located::Issued { line, snapshots } => {
+            let to = project(token, (*line, *line), snapshots, cx)?;
             lines(to, to, cx, *line, token)
         }
     }
@@ -32,7 +32,7 @@ pub(super) fn between(
     cx: &Context<'_>,
 ) -> Result<Resolved, AnchorError> {
     if let (
-        Located::Issued { line: from, hash, snapshots: a },
+        Located::Issued { line: from, snapshots: a },
         Located::Issued { line: to, snapshots: b, .. },
     ) = (first, last)
     {
@@ -45,7 +45,7 @@ pub(super) fn between(
             .cloned()
             .collect();
         if !both.is_empty() {
-            let now = project(start, (*from, *to), *hash, &both, cx)?;
+            let now = project(start, (*from, *to), &both, cx)?;
             return lines(now, now + to - from, cx, *from, start);
         }
     }
@@ -93,11 +93,9 @@ fn touched(range: Range, cx: &Context<'_>) -> Result<(usize, usize), AnchorError
 fn project(
     token: &str,
     (first, last): (usize, usize),
-    hash: LineHash,
     snapshots: &[Arc<Snapshot>],
     cx: &Context<'_>,
 ) -> Result<usize, AnchorError> {
-    debug_assert!(snapshots.iter().all(|s| s.line_hash(first) == Some(hash)));
     let mut place = None;
     for snapshot in snapshots {
         let same = snapshot.hash() == cx.snapshot.hash();

@@ -29,7 +29,7 @@ impl Fixture {
 
     /// `12` stands for the anchor of line 12 as it is in `of`.
     fn anchor(of: &str, line: usize) -> String {
-        format!("{line}#{}", snapshot(of).line_hash(line).unwrap())
+        format!("{line}#{}", snapshot(of).line_hash(line, crate::Salt(0)).unwrap())
     }
 
     fn resolve(&self, start: &str, end: Option<&str>) -> Result<Vec<&str>, AnchorError> {
@@ -48,6 +48,22 @@ impl Fixture {
         };
         let resolved = registry.resolve(start, end, &context)?;
         Ok(resolved.ranges.iter().map(|r| &self.current.text()[r.span.range()]).collect())
+    }
+}
+
+impl Fixture {
+    /// The line that the anchor selects.
+    fn place(&self, anchor: &str) -> Result<usize, AnchorError> {
+        let registry = AnchorRegistry::new(vec![Box::new(LineAnchor)]);
+        let context = Context {
+            source: &self.source,
+            snapshot: &self.current,
+            ledger: &self.ledger,
+            references: &|_| None,
+            rebase: true,
+        };
+        let resolved = registry.resolve(anchor, None, &context)?;
+        Ok(self.current.line_at(resolved.ranges[0].span.start).unwrap())
     }
 }
 
@@ -72,17 +88,17 @@ fn identical_lines_are_never_mistaken() {
 }
 
 #[test]
-fn an_anchor_shown_for_two_lines_is_refused_until_one_is_retired() {
+fn a_line_that_was_shown_again_has_a_fresh_anchor_and_keeps_the_old_ones_meaning() {
     let newer = "fn n() {\n}\nfn a() {\n}\n\nfn b() {\n}\n";
     let mut fixture = Fixture::shown(TEXT).changed(newer);
-    fixture.ledger.show(&fixture.source, &fixture.current.clone(), 1, 7);
-    let anchor = Fixture::anchor(TEXT, 2);
-    assert!(
-        matches!(fixture.resolve(&anchor, None), Err(AnchorError::Stale { reason, .. }) if reason == "it was shown for two different lines")
-    );
-    let hash = fixture.current.line_hash(2).unwrap();
-    fixture.ledger.retire(&fixture.source.clone(), 2, hash, fixture.current.hash());
-    assert_eq!(fixture.resolve(&anchor, None).unwrap(), ["}\n"]);
+    let current = fixture.current.clone();
+    fixture.ledger.show(&fixture.source, &current, 1, 7);
+    let salt = fixture.ledger.salt(&fixture.source, &current);
+    let fresh = format!("2#{}", current.line_hash(2, salt).unwrap());
+    let old = Fixture::anchor(TEXT, 2);
+    assert_ne!(fresh, old);
+    assert_eq!(fixture.place(&fresh), Ok(2));
+    assert_eq!(fixture.place(&old), Ok(4));
 }
 
 #[test]

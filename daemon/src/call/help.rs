@@ -68,13 +68,14 @@ impl Call<'_> {
         ranges: &[(usize, usize)],
     ) -> String {
         let mut text = String::new();
+        let salt = self.memory().ledger.salt(source, snapshot);
         for (at, (first, last)) in ranges.iter().enumerate() {
             if at > 0 {
                 text.push_str("--\n");
             }
             for line in snapshot.lines_from(*first).take(last + 1 - first) {
                 let content = &snapshot.text()[line.content.range()];
-                let hash = anchors::LineHash::of(content);
+                let hash = anchors::LineHash::of(content, salt);
                 let cut = content.char_indices().nth(LINE_CHARS).map(|(at, _)| at);
                 let (content, dots) = cut.map_or((content, ""), |at| (&content[..at], "…"));
                 writeln!(text, "{}#{hash}│{content}{dots}", line.number)

@@ -6,7 +6,7 @@ use anchors::{ContentHash, SourceId};
 use editor::guard::GuardSession;
 use editor::mutation::Mutation;
 use editor::plan::{Plan, PlanContext, Planned, PlannedFile};
-use editor::receipt::Receipt;
+use editor::receipt::{Fate, Receipt};
 use editor::transaction::{Cause, CommitError, Content, Effect, FileChange};
 use uuid::Uuid;
 
@@ -214,7 +214,11 @@ fn culprit(cause: &Cause) -> Option<&std::path::Path> {
 }
 
 fn receipt(call: &Call<'_>, plan: &Plan, planned: &Planned) -> ToolOutput {
-    let receipt = Receipt::new(plan, planned, |_| editor::receipt::Effect::Applied);
+    let receipt = Receipt::new(plan, planned, |source| {
+        let file = plan.files.iter().find(|file| file.source == *source);
+        let salt = file.map(|file| call.memory().ledger.salt(source, file.after.snapshot()));
+        Fate { salt: salt.unwrap_or_default(), ..Fate::default() }
+    });
     for file in &receipt.files {
         let planned = plan.files.iter().find(|planned| planned.source == file.source);
         let Some(planned) = planned else { continue };

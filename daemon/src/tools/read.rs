@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use anchors::anchor::Context;
-use anchors::{AnchorError, Selection, Snapshot};
+use anchors::{AnchorError, Salt, Selection, Snapshot, SourceId};
 use protocol::mcp::ToolAnnotations;
 use resolvers::read::window::{self, Budget};
-use resolvers::read::{ReadContext, ReadError, ReadOutput, ReadRequest, Shown, View};
+use resolvers::read::{Page, ReadContext, ReadError, ReadOutput, ReadRequest, Shown, View};
 use resolvers::source;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -118,6 +118,9 @@ fn source_of(call: &Call<'_>, path: &str, request: &ReadRequest) -> Result<ReadO
         root,
         cache: &call.engine.cache,
         temp: &call.context.session.state.temp,
+        salt_of: &|source: &SourceId, snapshot: &Arc<Snapshot>| {
+            call.memory().ledger.salt(source, snapshot)
+        },
         find_anchor: &find,
         cancel: &call.context.cancel,
     };
@@ -171,6 +174,11 @@ fn selected(
         if several {
             output.text.push_str(&format!("{name}\n"));
         }
+        let salt = match view {
+            View::Anchors => call.memory().ledger.salt(&part.source, snapshot),
+            View::Plain | View::Lines => Salt::default(),
+        };
+        let page = Page { snapshot, view, salt, cancel: &call.context.cancel };
         let mut last_shown = 0;
         for range in &part.ranges {
             let Some((first, last)) = snapshot.lines_of(range.span) else { continue };
@@ -178,14 +186,7 @@ fn selected(
                 .map_err(|error| Failure::new(error.code(), error.to_string()).at(&name))?;
             // Ranges of one line are shown once.
             let lines = (lines.0.max(last_shown + 1), lines.1);
-            let written = window::write(
-                &mut output.text,
-                snapshot,
-                lines,
-                view,
-                &mut budget,
-                &call.context.cancel,
-            )?;
+            let written = window::write(&mut output.text, page, lines, &mut budget)?;
             last_shown = last_shown.max(written.last);
             if view == View::Anchors && written.last >= lines.0 {
                 let mut memory = call.memory();

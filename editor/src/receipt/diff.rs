@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use anchors::anchor::BAR;
-use anchors::{LineHash, Snapshot, Span};
+use anchors::{LineHash, Salt, Snapshot, Span};
 
 use crate::limits;
 use crate::plan::{ChangeSet, LineChange, PlannedFile};
@@ -44,12 +44,18 @@ pub(super) struct Diff {
 
 impl Diff {
     /// Shows `changes` of `file`, as far as the budget goes.
-    pub(super) fn new(file: &PlannedFile, changes: &[LineChange], budget: &mut Budget) -> Self {
+    pub(super) fn new(
+        file: &PlannedFile,
+        changes: &[LineChange],
+        salt: Salt,
+        budget: &mut Budget,
+    ) -> Self {
         let Some(old) = file.before.snapshot() else { return Self::default() };
         let mut view = View {
             old,
             new: file.after.snapshot(),
             changes: &file.changes,
+            salt,
             diff: Self::default(),
             last: 0,
         };
@@ -86,6 +92,8 @@ struct View<'a> {
     old: &'a Snapshot,
     new: &'a Snapshot,
     changes: &'a ChangeSet,
+    /// For the anchors of the new text.
+    salt: Salt,
     diff: Diff,
     /// The last line of the new text that was written; 0 for none.
     last: usize,
@@ -164,7 +172,7 @@ impl View<'_> {
         let focus = spans.find(|span| span.end >= line.full.start);
         let focus = focus.map_or(0, |span| span.start.saturating_sub(line.full.start));
         let content = &self.new.text()[line.content.range()];
-        let _ = write!(self.diff.text, "{number}#{}{BAR}", LineHash::of(content));
+        let _ = write!(self.diff.text, "{number}#{}{BAR}", LineHash::of(content, self.salt));
         self.push(content, focus);
         self.last = number;
         match self.diff.shown.last_mut() {

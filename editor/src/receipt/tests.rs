@@ -1,11 +1,12 @@
 use super::*;
 use crate::mutation::{Mutation, Replace, Separation, Side};
 use crate::testing::{At, delete, insert, plan, replace, snapshot, target, write};
+use anchors::Salt;
 
 fn receipt(mutation: Mutation) -> Receipt {
     let plan = plan(&[mutation]);
     let planned = plan.outcomes[0].as_ref().unwrap();
-    Receipt::new(&plan, planned, |_| Effect::Applied)
+    Receipt::new(&plan, planned, |_| Fate::default())
 }
 
 /// The receipt with every hash written as `#`, which is all that a reader of a test needs.
@@ -15,7 +16,10 @@ fn text(receipt: &Receipt) -> String {
         Some((anchor, text)) => {
             let (number, hash) = anchor.split_once('#').unwrap();
             let whole = !text.contains("bytes]");
-            assert!(!whole || anchors::LineHash::of(text).to_string() == hash, "{line}");
+            assert!(
+                !whole || anchors::LineHash::of(text, Salt::default()).to_string() == hash,
+                "{line}"
+            );
             format!("{number}#│{text}")
         }
         None => line.to_owned(),
@@ -173,7 +177,12 @@ fn effects_and_moves_are_told() {
     target.rebased = Some(Rebased { from: 9, to: 2 });
     let mutation = Mutation::Replace(Replace { targets: vec![target], text: "x".to_owned() });
     let plan = plan(&[mutation]);
-    let of = |effect| Receipt::new(&plan, plan.outcomes[0].as_ref().unwrap(), |_| effect);
+    let of = |effect| {
+        Receipt::new(&plan, plan.outcomes[0].as_ref().unwrap(), |_| Fate {
+            effect,
+            salt: Salt::default(),
+        })
+    };
     let lines = "\n1#│a\n-b\n2#│x";
     let rebased = "f: +1 -1, rebased from line 9 to line 2";
     assert_eq!(text(&of(Effect::Applied)), format!("{rebased}{lines}"));

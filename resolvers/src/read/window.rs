@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anchors::anchor::BAR;
-use anchors::{Cancel, Cancelled, LineHash, Snapshot};
+use anchors::{Cancel, Cancelled, LineHash, Salt, Snapshot};
 
 use super::{ReadError, ReadRequest};
 use crate::limits::{LONG_LINE_BYTES, RESULT_BYTES, RESULT_LINES};
@@ -99,6 +99,19 @@ pub fn asked_from(
     asked(&ReadRequest { offset: Some(offset), ..request.clone() }, count)
 }
 
+/// A text and how its lines are shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    /// The text.
+    pub snapshot: &'a Snapshot,
+    /// What stands in front of each line.
+    pub view: View,
+    /// For the anchors of this revision.
+    pub salt: Salt,
+    /// Stops the writing.
+    pub cancel: &'a Cancel,
+}
+
 /// Writes lines `first..=last` as far as the budget goes, whole lines only; gives the last line
 /// that was written (`first - 1` when none). A first line that is too long by itself is cut.
 ///
@@ -106,12 +119,11 @@ pub fn asked_from(
 /// [`Cancelled`].
 pub fn write(
     out: &mut String,
-    snapshot: &Snapshot,
+    page: Page<'_>,
     (first, last): (usize, usize),
-    view: View,
     budget: &mut Budget,
-    cancel: &Cancel,
 ) -> Result<Written, Cancelled> {
+    let Page { snapshot, view, salt, cancel } = page;
     let mut written = Written { last: first.saturating_sub(1), cut: None };
     if first > last {
         return Ok(written);
@@ -126,7 +138,7 @@ pub fn write(
         match view {
             View::Plain => {}
             View::Lines => write!(out, "{}{BAR}", line.number).expect("a string takes all"),
-            View::Anchors => write!(out, "{}#{}{BAR}", line.number, LineHash::of(text))
+            View::Anchors => write!(out, "{}#{}{BAR}", line.number, LineHash::of(text, salt))
                 .expect("a string takes all"),
         }
         let size = out.len() - start + text.len() + 1;
@@ -212,20 +224,15 @@ mod tests {
 
     #[test]
     fn whole_lines_up_to_the_budget() {
-        let text = snapshot("one\ntwo\nthree\n");
+        let (text, cancel) = (snapshot("one\ntwo\nthree\n"), Cancel::new());
+        let page = |view| Page { snapshot: &text, view, salt: Salt::default(), cancel: &cancel };
         let mut out = String::new();
         let mut budget = Budget { bytes: 9, lines: 10 };
-        let written = write(&mut out, &text, (1, 3), View::Plain, &mut budget, &Cancel::new());
+        let written = write(&mut out, page(View::Plain), (1, 3), &mut budget);
         assert_eq!((out.as_str(), written), ("one\ntwo\n", Ok(Written { last: 2, cut: None })));
         let mut out = String::new();
-        let written = write(
-            &mut out,
-            &text,
-            (3, 3),
-            View::Lines,
-            &mut Budget { bytes: 5, lines: 9 },
-            &Cancel::new(),
-        );
+        let mut budget = Budget { bytes: 5, lines: 9 };
+        let written = write(&mut out, page(View::Lines), (3, 3), &mut budget);
         assert_eq!(written.unwrap().cut, Some(Cut { line: 3, bytes: 5, shown: 5 }));
         assert_eq!(out, "3│three…\n");
     }

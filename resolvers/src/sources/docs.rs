@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use anchors::Snapshot;
+use anchors::{Salt, Snapshot};
 
 use crate::host::Host;
 use crate::read::window::{self, Budget};
-use crate::read::{ReadContext, ReadError, ReadOutput, ReadRequest, ReadResolver, View};
+use crate::read::{Page, ReadContext, ReadError, ReadOutput, ReadRequest, ReadResolver, View};
 use crate::source;
 
 /// A guide.
@@ -77,6 +77,7 @@ fn read<H: Host>(
     let (view, notices) = View::parse(&request.views);
     let view = if view == View::Anchors { View::Lines } else { view };
     let mut text = String::new();
-    window::write(&mut text, &snapshot, lines, view, &mut Budget::default(), context.cancel)?;
+    let page = Page { snapshot: &snapshot, view, salt: Salt::default(), cancel: context.cancel };
+    window::write(&mut text, page, lines, &mut Budget::default())?;
     Ok(ReadOutput { text, notices, ..ReadOutput::default() })
 }

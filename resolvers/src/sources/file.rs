@@ -104,7 +104,8 @@ fn text<H: Host>(
     }
     let mut text = String::new();
     let mut budget = Budget::default();
-    let written = window::write(&mut text, snapshot, lines, view, &mut budget, context.cancel)?;
+    let page = context.page(&id, snapshot, view);
+    let written = window::write(&mut text, page, lines, &mut budget)?;
     let (first, last) = lines;
     notices.extend(ending(Ending { first, last, count, written }, request.limit, || {
         let rest = TempText {

@@ -42,7 +42,8 @@ fn read<H: Host>(
     let (view, mut notices) = View::parse(&request.views);
     let mut text = String::new();
     let mut budget = Budget::default();
-    let written = window::write(&mut text, &snapshot, lines, view, &mut budget, context.cancel)?;
+    let page = context.page(&source, &snapshot, view);
+    let written = window::write(&mut text, page, lines, &mut budget)?;
     if written.last < lines.1 {
         let next = written.last + 2 - start;
         notices.push(format!(

@@ -4,7 +4,7 @@ use anchors::Span;
 use proptest::prelude::*;
 
 use super::*;
-use crate::receipt::{Effect, Receipt};
+use crate::receipt::{Fate, Receipt};
 use crate::testing::target;
 
 const CASES: u32 = 10_000;
@@ -202,7 +202,7 @@ fn check_plan(plan: &Plan, before: &Snapshot) {
     }
     check_lines(&file.line_changes(), before, file.after.snapshot());
     for planned in plan.outcomes.iter().flatten() {
-        check_receipt(&Receipt::new(plan, planned, |_| Effect::Applied), file.after.snapshot());
+        check_receipt(&Receipt::new(plan, planned, |_| Fate::default()), file.after.snapshot());
     }
 }
 
@@ -214,7 +214,7 @@ fn check_receipt(receipt: &Receipt, new: &Snapshot) {
         let (number, hash) = anchor.split_once('#').unwrap();
         let number: usize = number.parse().unwrap();
         assert_eq!(new.line_text(number), Some(text));
-        assert_eq!(new.line_hash(number).unwrap().to_string(), hash);
+        assert_eq!(new.line_hash(number, anchors::Salt::default()).unwrap().to_string(), hash);
         anchored.push(number);
     }
     let shown = receipt.files.iter().flat_map(|file| file.shown.clone());
