@@ -15,6 +15,8 @@ const CONTROL_RATIO: usize = 50;
 const UTF8_BOM: &[u8] = b"\xEF\xBB\xBF";
 const UTF16_LE_BOM: &[u8] = b"\xFF\xFE";
 const UTF16_BE_BOM: &[u8] = b"\xFE\xFF";
+/// The first of them starts like UTF-16.
+const UTF32_BOMS: [&[u8]; 2] = [b"\xFF\xFE\0\0", b"\0\0\xFE\xFF"];
 
 /// A character encoding that Capstan edits and round-trips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +99,9 @@ pub(crate) struct Decoded {
 
 /// Decodes `bytes`, or says why they are not text.
 pub(crate) fn decode(bytes: Vec<u8>) -> Result<Decoded, NotText> {
+    if UTF32_BOMS.iter().any(|bom| bytes.starts_with(bom)) {
+        return Err(NotText { reason: "UTF-32" });
+    }
     if bytes.starts_with(UTF16_LE_BOM) {
         return decode_utf16(&bytes, Encoding::Utf16Le, u16::from_le_bytes);
     }
@@ -104,6 +109,13 @@ pub(crate) fn decode(bytes: Vec<u8>) -> Result<Decoded, NotText> {
         return decode_utf16(&bytes, Encoding::Utf16Be, u16::from_be_bytes);
     }
     match String::from_utf8(bytes) {
+        // ISO-2022-JP is all ASCII; only its escape sequences give it away.
+        Ok(content) if content.contains("\x1B$") || content.contains("\x1B(J") => {
+            match legacy(content.as_bytes(), encoding_rs::ISO_2022_JP)? {
+                Some(decoded) => Ok(decoded),
+                None => Ok(Decoded { content, skip: 0, format: Format::UTF8 }),
+            }
+        }
         Ok(content) => {
             let bom = content.as_bytes().starts_with(UTF8_BOM);
             let skip = if bom { UTF8_BOM.len() } else { 0 };
@@ -134,23 +146,45 @@ fn decode_legacy(bytes: &[u8]) -> Result<Decoded, NotText> {
     if bytes.contains(&0) {
         return Err(NotText { reason: "it has NUL bytes and is not valid UTF-8" });
     }
+    if is_broken_utf8(bytes) {
+        return Err(NotText { reason: "it is UTF-8 with invalid bytes in it" });
+    }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(&bytes[..bytes.len().min(DETECT_BYTES)], bytes.len() <= DETECT_BYTES);
     let guess = detector.guess(None, Utf8Detection::Deny);
     // windows-1252 maps every byte to one character and back, so it is always lossless.
     for encoding in [guess, encoding_rs::WINDOWS_1252] {
-        let Some(content) = encoding.decode_without_bom_handling_and_without_replacement(bytes)
-        else {
-            continue;
-        };
-        refuse_controls(&content)?;
-        let content = content.into_owned();
-        let format = Format { encoding: Encoding::Legacy(encoding), bom: false };
-        if format.encode(&content).is_ok_and(|back| back == bytes) {
-            return Ok(Decoded { content, skip: 0, format });
+        if let Some(decoded) = legacy(bytes, encoding)? {
+            return Ok(decoded);
         }
     }
     Err(NotText { reason: "no known encoding reproduces its bytes" })
+}
+
+/// The bytes in this encoding, if it reproduces them.
+fn legacy(
+    bytes: &[u8],
+    encoding: &'static encoding_rs::Encoding,
+) -> Result<Option<Decoded>, NotText> {
+    let Some(content) = encoding.decode_without_bom_handling_and_without_replacement(bytes) else {
+        return Ok(None);
+    };
+    refuse_controls(&content)?;
+    let content = content.into_owned();
+    let format = Format { encoding: Encoding::Legacy(encoding), bom: false };
+    let same = format.encode(&content).is_ok_and(|back| back == bytes);
+    Ok(same.then_some(Decoded { content, skip: 0, format }))
+}
+
+/// Whether the bytes were meant to be UTF-8: most of what is not ASCII in them is. Text in a legacy
+/// encoding hardly ever has a valid sequence of several bytes.
+fn is_broken_utf8(bytes: &[u8]) -> bool {
+    let (mut valid, mut invalid) = (0, 0);
+    for chunk in bytes[..bytes.len().min(DETECT_BYTES)].utf8_chunks() {
+        valid += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        invalid += usize::from(!chunk.invalid().is_empty());
+    }
+    valid > invalid
 }
 
 /// Control characters are rare in text and common everywhere else.
@@ -221,6 +255,9 @@ mod tests {
         assert_eq!(of(b"caf\xE9 cr\xE8me\n"), Some("windows-1252"));
         let japanese = encoding_rs::SHIFT_JIS.encode("日本語のテキストです。\nこんにちは\n").0;
         assert_eq!(of(&japanese), Some("Shift_JIS"));
+        let japanese = encoding_rs::ISO_2022_JP.encode("日本語\n").0;
+        assert_eq!(of(&japanese), Some("ISO-2022-JP"));
+        assert_eq!(of(b"\x1B[1mbold\x1B[0m"), Some("UTF-8"));
     }
 
     #[test]
@@ -229,6 +266,11 @@ mod tests {
         assert!(round_trip(b"\xFF\xFEa").is_none());
         assert!(round_trip(b"\xFF\xFE\x00\xD8").is_none());
         assert!(round_trip(&[1u8; 100]).is_none());
+        assert!(round_trip(b"\xFF\xFE\0\0a\0\0\0").is_none(), "UTF-32");
+        assert!(round_trip("na\u{ef}ve, caf\u{e9}".as_bytes()).is_some());
+        let mut broken = "na\u{ef}ve, caf\u{e9}".as_bytes().to_vec();
+        broken.push(0xE9);
+        assert!(round_trip(&broken).is_none(), "UTF-8 with one bad byte is no legacy text");
     }
 
     #[test]

@@ -13,11 +13,17 @@ use crate::failure::Failure;
 /// # Errors
 /// `INVALID_REQUEST` with what serde found wrong.
 pub fn parse<T: DeserializeOwned>(raw: &RawValue) -> Result<T, Failure> {
-    serde_json::from_str(raw.get()).map_err(|error| {
+    let mut json = serde_json::Deserializer::from_str(raw.get());
+    serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let field = error.path().to_string();
         // Positions inside the arguments help nobody who did not write them as text.
-        let text = error.to_string();
+        let text = error.into_inner().to_string();
         let message = text.split(" at line ").next().unwrap_or(&text);
-        Failure::invalid(message.to_owned())
+        Failure::invalid(match field.as_str() {
+            "." => message.to_owned(),
+            _ if message.starts_with("unknown field") => message.to_owned(),
+            field => format!("`{field}`: {message}"),
+        })
     })
 }
 
@@ -120,5 +126,7 @@ mod tests {
             "unknown field `pth`, expected one of `path`, `caseSensitive`, `limit`"
         );
         assert_eq!(error("{}"), "missing field `limit`");
+        let wrong = error(r#"{"limit":-1}"#);
+        assert_eq!(wrong, "`limit`: invalid value: integer `-1`, expected u32");
     }
 }

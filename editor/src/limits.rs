@@ -69,3 +69,7 @@ pub const RECEIPT_LINE_BYTES: usize = 240;
 
 /// Up to this many changes are shown with a line of context on each side.
 pub const RECEIPT_CONTEXT_CHANGES: usize = 8;
+
+/// What another program may have added to a file while a refused commit had it in place, in bytes:
+/// so much is carried over to the restored file.
+pub const ADDED_BYTES: u64 = 16 << 20;

@@ -50,6 +50,12 @@ pub enum SourceError {
         /// The installed ones.
         known: String,
     },
+    /// A symbolic link whose target is missing.
+    #[error("it is a symbolic link to `{target}`, which does not exist")]
+    Dangling {
+        /// The text of the link.
+        target: String,
+    },
     /// Symbolic links that lead in a circle.
     #[error("it runs in a loop of symbolic links")]
     LinkLoop,
@@ -81,7 +87,7 @@ impl SourceError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Empty | Self::BadUrl => ErrorCode::InvalidRequest,
-            Self::NotFound { .. } => ErrorCode::NotFound,
+            Self::NotFound { .. } | Self::Dangling { .. } => ErrorCode::NotFound,
             Self::NoResolver { .. } => ErrorCode::NoResolver,
             Self::LinkLoop => ErrorCode::LinkLoop,
             Self::Io { code, .. } => *code,
@@ -142,6 +148,9 @@ impl<H: Host> Base<'_, H> {
             }
         }
         cancel.check()?;
+        if let Ok(target) = self.host.read_link(&self.literal(source)?) {
+            return Err(SourceError::Dangling { target: target.display().to_string() });
+        }
         if let Some(scheme) = foreign_scheme(source) {
             let known = SCHEMES.iter().map(|scheme| format!("{scheme}:")).collect::<Vec<_>>();
             return Err(SourceError::NoResolver { scheme, known: known.join(", ") });
@@ -180,11 +189,11 @@ impl<H: Host> Base<'_, H> {
         }
         for reading in readings(source) {
             if let Ok(path) = self.real(&self.root.join(&reading)) {
-                let name = reading.to_string_lossy().into_owned();
-                return found(
-                    path,
-                    Some(format!("nothing is called `{source}`; this is `{name}`")),
-                );
+                // A name that is not UTF-8 can't be written in another way: that is no guess.
+                let notice = reading
+                    .to_str()
+                    .map(|name| format!("nothing is called `{source}`; this is `{name}`"));
+                return found(path, notice);
             }
         }
         Err(SourceError::NotFound { near: Vec::new() })

@@ -36,6 +36,22 @@ impl Call<'_> {
             .map_err(|error| source_failure(&error, source))
     }
 
+    /// The file that an edit is for: named literally, since an edit follows no reading of a name
+    /// that its caller may not have meant.
+    ///
+    /// # Errors
+    /// As [`Call::locate`].
+    pub fn locate_editable(&self, source: &str) -> Result<Located, Failure> {
+        let located = self.locate(source)?;
+        match located.notice {
+            Some(notice) => {
+                let message = format!("{notice}; edits take the exact name");
+                Err(Failure::new(ErrorCode::NotFound, message).at(source))
+            }
+            None => Ok(located),
+        }
+    }
+
     /// The file or folder that a search is to look in.
     ///
     /// # Errors
@@ -60,7 +76,19 @@ impl Call<'_> {
             let message = format!("`{scheme}:` can be read, but is no file");
             return Err(Failure::new(ErrorCode::Unsupported, message).at(source));
         }
+        if source.ends_with('/') {
+            let message = "a name that ends in `/` is a folder's; name the file";
+            return Err(Failure::new(ErrorCode::NotAFile, message).at(source));
+        }
         let base = self.base()?;
+        if let Ok(located) = base.locate(source, &self.context.cancel)
+            && located.anchor.is_some()
+        {
+            return Err(Failure::invalid(
+                "`write` replaces whole files; to change the text at an anchor use `replace`",
+            )
+            .at(source));
+        }
         let path = base.literal(source).map_err(|error| source_failure(&error, source))?;
         transaction::resolve(&self.engine.host, &path)
             .map_err(|cause| Failure::new(cause.code(), cause.to_string()))

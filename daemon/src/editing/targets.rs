@@ -101,7 +101,7 @@ impl Resolver<'_> {
                 targets.extend(self.of_selection(&selection?)?);
                 continue;
             }
-            let located = self.call.locate(path)?;
+            let located = self.call.locate_editable(path)?;
             let start = match (&located.anchor, start) {
                 (Some(_), Some(_)) => {
                     return Err(Failure::invalid(
@@ -127,7 +127,9 @@ impl Resolver<'_> {
         end: Option<&str>,
     ) -> Result<Vec<Target>, Failure> {
         let Some(start) = start else {
-            return Err(Failure::invalid("name what to change: `path`, `start`, or a result"));
+            return Err(Failure::invalid(
+                "name what to change: `path` with an anchor, or a result",
+            ));
         };
         if end.is_none()
             && let Some(selection) = self.call.selection(start)
@@ -194,7 +196,8 @@ impl Resolver<'_> {
         let snapshot = loaded.text().map_err(|failure| failure.at(&name))?.clone();
         let Some(start) = start else {
             return Err(Failure::invalid(
-                "name what to change in the file: `start`, or `start` and `end`, or `path#anchor`",
+                "name what to change in the file: an anchor or exact text (`start`, with `end` for a \
+                 span; `anchor` of `insert`), or `path#anchor`",
             )
             .at(name));
         };

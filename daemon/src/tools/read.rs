@@ -224,7 +224,15 @@ fn failure(call: &Call<'_>, path: &str, error: &ReadError) -> Failure {
         ReadError::Anchor { error, source_id, snapshot } => {
             call.anchor_failure(error, source_id, snapshot)
         }
-        error => Failure::new(error.code(), error.to_string()).at(path),
+        error => {
+            let failure = Failure::new(error.code(), error.to_string()).at(path);
+            match error.code() {
+                anchors::ErrorCode::LimitExceeded => {
+                    failure.with_help(format!("Read its bytes: raw:{path} with offset and limit."))
+                }
+                _ => failure,
+            }
+        }
     }
 }
 

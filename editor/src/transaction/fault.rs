@@ -308,6 +308,10 @@ impl HostWrite for FaultHost {
         result?;
         LocalHost.write_at(file, offset, bytes)
     }
+    fn append_in(&self, dir: &Self::Dir, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
+        self.step()?;
+        LocalHost.append_in(&dir.fd, name, bytes)
+    }
     fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         LocalHost.read_at(file, offset, buffer)
     }

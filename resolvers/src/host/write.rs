@@ -53,6 +53,13 @@ pub trait HostWrite: Host {
     /// What the operating system says; a part may have been written.
     fn write_at(&self, file: &Self::File, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
+    /// Adds `bytes` at the end of the regular file `name`, wherever that is by then: what others
+    /// add at the same moment is not overwritten.
+    ///
+    /// # Errors
+    /// As [`HostWrite::open_in`] and [`HostWrite::write_at`].
+    fn append_in(&self, dir: &Self::Dir, name: &OsStr, bytes: &[u8]) -> io::Result<()>;
+
     /// Reads up to `buffer.len()` bytes at byte `offset`; 0 only at the end.
     ///
     /// # Errors

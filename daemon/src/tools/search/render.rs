@@ -37,6 +37,7 @@ pub(super) fn text(hits: &TextHits, frame: &Frame<'_>) -> String {
         none(&mut out, hits, frame);
         return out;
     }
+    unreadable(&mut out, hits, frame);
     heading(&mut out, hits, frame);
     let shown = matches(&mut out, &hits.files, frame);
     rest(&mut out, &hits.files, shown, frame);
@@ -169,14 +170,24 @@ fn none(out: &mut String, hits: &TextHits, frame: &Frame<'_>) {
     add(passed.excluded, "entry", "entries", "left out by include or exclude");
     add(passed.links, "symbolic link", "symbolic links", "name it in path");
     add(passed.special, "device, pipe or socket", "devices, pipes or sockets", "never searched");
-    add(passed.unreadable, "unreadable entry", "unreadable entries", "see below");
     if !over.is_empty() {
         writeln!(out, "Not looked at: {}.", over.join("; ")).expect("a string takes all");
     }
-    for entry in &passed.unreadable_named {
-        writeln!(out, "{}: {}", (frame.name)(&entry.path), entry.reason)
-            .expect("a string takes all");
+    unreadable(out, hits, frame);
+}
+
+/// What could not be looked at is said whatever was found elsewhere.
+fn unreadable(out: &mut String, hits: &TextHits, frame: &Frame<'_>) {
+    let passed = &hits.totals.walked.passed;
+    if passed.unreadable == 0 {
+        return;
     }
+    let name = |entry: &resolvers::walk::Unreadable| {
+        format!("{}: {}", (frame.name)(&entry.path), entry.reason)
+    };
+    let named: Vec<String> = passed.unreadable_named.iter().map(name).collect();
+    let count = plural(passed.unreadable, "unreadable entry", "unreadable entries");
+    writeln!(out, "[{count}: {}]", named.join("; ")).expect("a string takes all");
 }
 
 fn notice(notice: &Notice) -> String {

@@ -9,6 +9,7 @@ use super::{
     Folder, PRIVATE, Place, hash_in, look, overwrite, remove, rename_new, same_content, settle,
     swap, write_all,
 };
+use crate::limits;
 use crate::transaction::attributes::{self, Keep};
 use crate::transaction::error::Cause;
 use crate::transaction::plan::Planned;
@@ -207,6 +208,12 @@ impl<'a> Item<'a> {
                 if same_content(&host.stat_in(dir, spare)?, &ours) {
                     return remove(host, dir, spare).map(|()| true);
                 }
+                // Somebody added to our new file while it was in place: what they added goes to
+                // the end of theirs.
+                if let Some(added) = self.added(host, dir, &ours)? {
+                    host.append_in(dir, name, &added)?;
+                    return remove(host, dir, spare).map(|()| true);
+                }
                 // Somebody wrote over our new file: theirs goes back on top. What they replaced
                 // may go, unless it is not what we know but somebody else's too.
                 swap(host, dir, &self.place)?;
@@ -216,6 +223,32 @@ impl<'a> Item<'a> {
                 Ok(false)
             }
         }
+    }
+
+    /// What somebody added to the end of our new file, which lies under the spare name; `None` when
+    /// they did something else to it, or added more than is carried over.
+    fn added<H: HostWrite>(
+        &self,
+        host: &H,
+        dir: &H::Dir,
+        ours: &Stat,
+    ) -> io::Result<Option<Vec<u8>>> {
+        let file = host.open_in(dir, &self.place.spare, false)?;
+        let now = host.stat_file(&file)?;
+        let more = now.size.saturating_sub(ours.size);
+        if !now.same_object(ours) || more == 0 || more > limits::ADDED_BYTES {
+            return Ok(None);
+        }
+        let mut content = vec![0; usize::try_from(now.size).unwrap_or(usize::MAX)];
+        let mut read = 0;
+        while read < content.len() {
+            match host.read_at(&file, read as u64, &mut content[read..])? {
+                0 => return Ok(None),
+                count => read += count,
+            }
+        }
+        let ours = self.plan.after.bytes();
+        Ok(content.starts_with(ours).then(|| content.split_off(ours.len())))
     }
 
     /// Removes the old file once the whole transaction is applied. Returns it still open if `keep`,

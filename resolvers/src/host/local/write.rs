@@ -49,6 +49,15 @@ impl HostWrite for LocalHost {
         file.write_all_at(bytes, offset)
     }
 
+    fn append_in(&self, dir: &OwnedFd, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::APPEND | SAFE | OFlags::NONBLOCK;
+        let mut file = File::from(rustix::fs::openat(dir, name, flags, Mode::empty())?);
+        match Stat::from(rustix::fs::fstat(&file)?).kind {
+            Kind::File => io::Write::write_all(&mut file, bytes),
+            _ => Err(Errno::INVAL.into()),
+        }
+    }
+
     fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match file.read_at(buffer, offset) {
