@@ -94,7 +94,7 @@ pub enum AnchorError {
         text: String,
     },
     /// Exact text that is there more than once.
-    #[error("the text `{}` occurs {total} times; use an anchor or more text", shorten(text))]
+    #[error("the text `{}` occurs {}{total} times; use an anchor or more text", shorten(text), at_least(*total))]
     Ambiguous {
         /// The text.
         text: String,
@@ -149,6 +149,11 @@ impl AnchorError {
             Self::Reference(error) => error.code(),
         }
     }
+}
+
+/// Counting stops at a bound.
+fn at_least(total: usize) -> &'static str {
+    if total >= exact::COUNTED { "at least " } else { "" }
 }
 
 /// The first line of a text, short enough for an error.

@@ -6,14 +6,29 @@
 //! stale, never wrong.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{ContentHash, LineHash, Salt, Snapshot, SourceId};
+use crate::{ContentHash, LineHash, Salt, Snapshot, SourceId, rebase};
 
 /// How many revisions of one source are remembered. Older ones belong to work long done.
 const REVISIONS: usize = 8;
 /// How many sources may be known as seen. An entry is some 100 bytes.
 const SEEN_SOURCES: usize = 16_384;
+
+/// Lines that one edit buries at most; an edit of more is followed by a fresh read anyway.
+const BURIED_LINES: usize = 1_024;
+/// A larger text is not searched for the lines of revisions behind somebody else's change.
+const BURIED_BYTES: usize = 1 << 20;
+
+/// One changed run of lines, 1-based and half-open, before and after an edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineEdit {
+    /// The lines that went.
+    pub old: Range<usize>,
+    /// The lines that came.
+    pub new: Range<usize>,
+}
 
 /// The shown lines of one session.
 #[derive(Debug)]
@@ -41,8 +56,8 @@ struct Revision {
     salt: Salt,
     /// Sorted, disjoint, inclusive 1-based line ranges.
     shown: Vec<(usize, usize)>,
-    /// Made from the revision before it by this session's own edit.
-    own_edit: bool,
+    /// The edits, when this session's own made it from the revision before it.
+    made_by: Option<Vec<LineEdit>>,
     bytes: usize,
     used: u64,
 }
@@ -56,7 +71,7 @@ impl Ledger {
     /// The salt for anchors of this snapshot, which becomes the newest revision of its source.
     pub fn salt(&mut self, source: &SourceId, snapshot: &Arc<Snapshot>) -> Salt {
         self.see(source, snapshot.hash());
-        let salt = self.revision(source, snapshot, false).salt;
+        let salt = self.revision(source, snapshot, None).salt;
         self.evict();
         salt
     }
@@ -64,35 +79,31 @@ impl Ledger {
     /// Lines `first..=last` (1-based) of the snapshot were shown with their anchors.
     pub fn show(&mut self, source: &SourceId, snapshot: &Arc<Snapshot>, first: usize, last: usize) {
         self.see(source, snapshot.hash());
-        let revision = self.revision(source, snapshot, false);
+        let revision = self.revision(source, snapshot, None);
         if first >= 1 && first <= last {
             insert(&mut revision.shown, first, last);
         }
         self.evict();
     }
 
-    /// This session's own edit made `after` from the revision `before`, in which it replaced the
-    /// lines `touched` (inclusive, 1-based): their anchors mean nothing any more.
+    /// This session's own edit made `after` from the revision with content `before`. Anchors of
+    /// lines that it replaced mean nothing any more, in whichever revision they were shown.
     pub fn edit(
         &mut self,
         source: &SourceId,
         before: ContentHash,
-        touched: &[(usize, usize)],
+        edits: Vec<LineEdit>,
         after: &Arc<Snapshot>,
     ) {
         self.see(source, after.hash());
-        let revisions = self.sources.get_mut(source).into_iter().flatten();
-        for revision in revisions.filter(|revision| revision.snapshot.hash() == before) {
-            for (first, last) in touched {
-                remove(&mut revision.shown, *first, *last);
+        let mut own = false;
+        if let Some(revisions) = self.sources.get_mut(source) {
+            own = revisions.last().is_some_and(|last| last.snapshot.hash() == before);
+            if let Some(at) = revisions.iter().rposition(|r| r.snapshot.hash() == before) {
+                bury(&mut revisions[..=at], &edits);
             }
         }
-        let own = self
-            .sources
-            .get(source)
-            .and_then(|revisions| revisions.last())
-            .is_some_and(|last| last.snapshot.hash() == before);
-        self.revision(source, after, own);
+        self.revision(source, after, own.then_some(edits));
         self.evict();
     }
 
@@ -137,7 +148,7 @@ impl Ledger {
         let position = |hash| revisions.iter().rposition(|r| r.snapshot.hash() == hash);
         match (position(older), position(newer)) {
             (Some(from), Some(to)) if from <= to => {
-                revisions[from + 1..=to].iter().all(|revision| revision.own_edit)
+                revisions[from + 1..=to].iter().all(|revision| revision.made_by.is_some())
             }
             _ => false,
         }
@@ -164,7 +175,7 @@ impl Ledger {
         &mut self,
         source: &SourceId,
         snapshot: &Arc<Snapshot>,
-        own_edit: bool,
+        made_by: Option<Vec<LineEdit>>,
     ) -> &mut Revision {
         self.clock += 1;
         let revisions = self.sources.entry(source.clone()).or_default();
@@ -182,13 +193,13 @@ impl Ledger {
                     next.0 = next.0.wrapping_add(1);
                     salt
                 });
-                Revision { snapshot, salt, shown: Vec::new(), own_edit, bytes, used: 0 }
+                Revision { snapshot, salt, shown: Vec::new(), made_by: None, bytes, used: 0 }
             }
         };
         // A revision that comes back after others (the file was changed and changed back) is not
         // this session's own doing, unless its own edit just made it.
         if !is_last {
-            revision.own_edit = own_edit;
+            revision.made_by = made_by;
         }
         revision.used = self.clock;
         if revisions.len() == REVISIONS {
@@ -214,7 +225,7 @@ impl Ledger {
                 self.bytes -= revisions.remove(at).bytes;
                 // The chain of own edits is broken where a link is missing.
                 if let Some(next) = revisions.get_mut(at) {
-                    next.own_edit = false;
+                    next.made_by = None;
                 }
             }
             if revisions.is_empty() {
@@ -228,6 +239,45 @@ impl Revision {
     fn hash(&self, number: usize) -> Option<LineHash> {
         self.snapshot.line_hash(number, self.salt)
     }
+}
+
+/// Takes the lines that `edits` replaced out of what was shown: of the last of `revisions`, which
+/// they were made on, and of those before it, as far as it is known which lines they were there.
+fn bury(revisions: &mut [Revision], edits: &[LineEdit]) {
+    let gone = edits.iter().flat_map(|edit| edit.old.clone()).take(BURIED_LINES);
+    let mut gone: Vec<usize> = gone.collect();
+    let Some(base) = revisions.last().map(|last| last.snapshot.clone()) else { return };
+    let mut chained = true;
+    for at in (0..revisions.len()).rev() {
+        for line in &gone {
+            remove(&mut revisions[at].shown, *line, *line);
+        }
+        let Some(older) = at.checked_sub(1) else { return };
+        let small = base.bytes() <= BURIED_BYTES && gone.len() <= BURIED_LINES / 16;
+        gone = match &revisions[at].made_by {
+            Some(edits) if chained => gone.iter().filter_map(|line| origin(*line, edits)).collect(),
+            // Somebody else's change lies between: only what is certain to be the same line.
+            _ if small => {
+                chained = false;
+                let lines = edits.iter().flat_map(|edit| edit.old.clone());
+                let older = &revisions[older].snapshot;
+                lines.filter_map(|line| rebase(&base, older, line, line)).collect()
+            }
+            _ => return,
+        };
+    }
+}
+
+/// The line that `line` was before the edits; `None` for one that they made.
+fn origin(line: usize, edits: &[LineEdit]) -> Option<usize> {
+    let (mut old, mut new) = (1, 1);
+    for edit in edits.iter().take_while(|edit| edit.new.start <= line) {
+        if edit.new.contains(&line) {
+            return None;
+        }
+        (old, new) = (edit.old.end, edit.new.end);
+    }
+    Some(old + line - new)
 }
 
 fn holds(ranges: &[(usize, usize)], number: usize) -> bool {
@@ -295,8 +345,8 @@ mod tests {
         let (mut ledger, source) = (Ledger::new(1 << 20), SourceId::new("/f"));
         let (a, b, c, d) = (snapshot("a\n"), snapshot("b\n"), snapshot("c\n"), snapshot("d\n"));
         ledger.show(&source, &a, 1, 1);
-        ledger.edit(&source, a.hash(), &[], &b);
-        ledger.edit(&source, b.hash(), &[], &c);
+        ledger.edit(&source, a.hash(), Vec::new(), &b);
+        ledger.edit(&source, b.hash(), Vec::new(), &c);
         assert!(ledger.own_chain(&source, a.hash(), c.hash()));
         ledger.show(&source, &d, 1, 1);
         assert!(!ledger.own_chain(&source, a.hash(), d.hash()));
@@ -321,9 +371,28 @@ mod tests {
         let (mut ledger, source) = (Ledger::new(1 << 20), SourceId::new("/f"));
         let (a, b) = (snapshot("1\n2\n3\n"), snapshot("1\nx\n3\n"));
         ledger.show(&source, &a, 1, 3);
-        ledger.edit(&source, a.hash(), &[(2, 2)], &b);
+        ledger.edit(&source, a.hash(), vec![LineEdit { old: 2..3, new: 2..3 }], &b);
         assert!(ledger.issued(&source, 2, hash("2")).is_empty());
         assert_eq!(ledger.issued(&source, 3, hash("3")).len(), 1);
+    }
+
+    #[test]
+    fn a_line_that_own_edits_removed_is_gone_from_older_revisions_too() {
+        let (mut ledger, source) = (Ledger::new(1 << 20), SourceId::new("/f"));
+        let (a, b, c) = (snapshot("x\ny\nz\n"), snapshot("n\nx\ny\nz\n"), snapshot("n\ny\nz\n"));
+        ledger.show(&source, &a, 1, 3);
+        ledger.edit(&source, a.hash(), vec![LineEdit { old: 1..1, new: 1..2 }], &b);
+        ledger.edit(&source, b.hash(), vec![LineEdit { old: 2..3, new: 2..2 }], &c);
+        assert!(ledger.issued(&source, 1, hash("x")).is_empty());
+        assert_eq!(ledger.issued(&source, 2, hash("y")).len(), 1);
+    }
+
+    #[test]
+    fn origins() {
+        let edits = [LineEdit { old: 2..4, new: 2..3 }, LineEdit { old: 6..6, new: 5..7 }];
+        let origins: Vec<_> = (1..=8).map(|line| origin(line, &edits)).collect();
+        let expected = [Some(1), None, Some(4), Some(5), None, None, Some(6), Some(7)];
+        assert_eq!(origins, expected);
     }
 
     #[test]

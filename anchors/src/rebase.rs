@@ -4,8 +4,9 @@
 //! lines that can be in one place only: a run that begins and ends with a line that occurs exactly
 //! once in the old and in the new text. Such a witness may be the block's own first or last line;
 //! for common lines (`}`, blank lines) it is the nearest unique line above and below, with
-//! everything between unchanged. The edges of the file count as unique. Anything less, and the
-//! block's whereabouts are a guess.
+//! everything between unchanged. The edges of the file count as unique. And the block keeps a
+//! neighbour: a line that turns up in other company was moved by somebody, and may mean something
+//! else there. Anything less, and the block's whereabouts are a guess.
 
 use memchr::memmem;
 
@@ -46,7 +47,32 @@ pub fn rebase(old: &Snapshot, new: &Snapshot, first: usize, last: usize) -> Opti
     let (run_first, run_last) = (top.max(1), bottom.min(end - 1));
     let start = (run_first + top_now).checked_sub(top)?;
     let moved = run(old, run_first, run_last)? == run(new, start, start + run_last - run_first)?;
-    moved.then_some(start + first - run_first)
+    let now = start + first - run_first;
+    (moved && keeps_company(old, new, (first, last), now)).then_some(now)
+}
+
+/// Whether the nearest line that is not blank, above or below the block, is still the same.
+fn keeps_company(
+    old: &Snapshot,
+    new: &Snapshot,
+    (first, last): (usize, usize),
+    now: usize,
+) -> bool {
+    let above = |snapshot: &Snapshot, from: usize| {
+        let lines = (from.saturating_sub(REACH_LINES).max(1)..from).rev();
+        lines
+            .filter_map(|n| snapshot.line_text(n))
+            .find(|line| !line.trim().is_empty())
+            .map(str::to_owned)
+    };
+    let below = |snapshot: &Snapshot, from: usize| {
+        let lines = snapshot.lines_from(from + 1).take(REACH_LINES);
+        lines
+            .map(|line| &snapshot.text()[line.content.range()])
+            .find(|line| !line.trim().is_empty())
+            .map(str::to_owned)
+    };
+    above(old, first) == above(new, now) || below(old, last) == below(new, now + last - first)
 }
 
 /// What one line of the old text says about the new text.

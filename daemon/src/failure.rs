@@ -5,6 +5,9 @@ use protocol::mcp::{Status, ToolError};
 
 use crate::tool::ToolOutput;
 
+/// A longer source is cut in messages, in bytes; paths have at most 4,096.
+const SOURCE_BYTES: usize = 1_024;
+
 /// Why a call failed, in words that its caller can act on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -32,7 +35,12 @@ impl Failure {
     /// Names the source.
     #[must_use]
     pub fn at(mut self, source: impl Into<String>) -> Self {
-        self.source = Some(source.into());
+        let mut source = source.into();
+        if source.len() > SOURCE_BYTES {
+            source.truncate(source.floor_char_boundary(SOURCE_BYTES));
+            source.push('…');
+        }
+        self.source = Some(source);
         self
     }
 

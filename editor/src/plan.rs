@@ -19,7 +19,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use anchors::{Cancel, Cancelled, Range, Rebased, SourceId};
+use anchors::{Cancel, Cancelled, LineEdit, Range, Rebased, SourceId};
 use uuid::Uuid;
 
 use crate::guard::{GuardSession, Guards, PlannedEdit, Verdict};
@@ -90,10 +90,10 @@ impl PlannedFile {
         }
     }
 
-    /// The old lines (1-based, inclusive) that went: their anchors mean nothing any more.
-    pub fn touched(&self) -> Vec<(usize, usize)> {
-        let changes = self.line_changes().into_iter().filter(|change| !change.old.is_empty());
-        changes.map(|change| (change.old.start, change.old.end - 1)).collect()
+    /// The changed lines, for the session's ledger.
+    pub fn line_edits(&self) -> Vec<LineEdit> {
+        let edit = |change: LineChange| LineEdit { old: change.old, new: change.new };
+        self.line_changes().into_iter().map(edit).collect()
     }
 }
 

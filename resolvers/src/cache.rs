@@ -3,7 +3,9 @@
 //! Every look-up asks the file system; the cache saves reading, decoding and indexing, not asking.
 //! An entry counts only while identity, size and time stamps are those it was read with. A file
 //! that was read within a tick of its last change could change again without a trace; until its
-//! stamps are old enough it is read again and compared by content, as git does with its index.
+//! stamps are old enough it is read again and compared by content, as git does with its index. A
+//! small file is compared always: that costs microseconds, and shows even stores through a shared
+//! mapping, which the kernel stamps late.
 //!
 //! Bounded by bytes, least recently used goes first. One file larger than the bound may stay alone.
 
@@ -15,6 +17,7 @@ use std::time::{Duration, Instant};
 use anchors::{Cancel, ContentHash, Snapshot};
 
 use crate::host::{Host, ReadError, Stat};
+use crate::limits::COMPARED_BYTES;
 
 /// What a file holds.
 #[derive(Clone, Debug)]
@@ -150,7 +153,8 @@ impl SnapshotCache {
         files.clock += 1;
         let clock = files.clock;
         let Some(entry) = files.entries.get_mut(path) else { return Ok(None) };
-        if !entry.file.settled || !entry.file.stat.same_revision(&now) {
+        let proven = entry.file.settled && now.size > COMPARED_BYTES;
+        if !proven || !entry.file.stat.same_revision(&now) {
             return Ok(None);
         }
         (entry.used, entry.at) = (clock, Instant::now());
@@ -178,7 +182,8 @@ impl SnapshotCache {
                 Err(error) => Content::Binary { hash, reason: error.reason },
             },
         };
-        let file = CachedFile { content, stat: read.stat, settled: read.settled };
+        let settled = read.settled && read.stat.size > COMPARED_BYTES;
+        let file = CachedFile { content, stat: read.stat, settled };
         self.insert(path, file.clone());
         Ok(file)
     }

@@ -7,7 +7,7 @@ use crate::{Snapshot, Span};
 /// How many occurrences are remembered for a candidate list.
 const CANDIDATES: usize = 20;
 /// Counting stops here: more says nothing new.
-const COUNTED: usize = 1_000;
+pub(super) const COUNTED: usize = 1_000;
 
 /// The occurrences of a needle.
 pub(crate) struct Occurrences {

@@ -10,7 +10,8 @@ fn check(old: &str, new: &str, block: std::ops::RangeInclusive<usize>) -> Option
 #[test]
 fn a_unique_block_moves_with_its_text() {
     assert_eq!(check("a\nb\nc\n", "x\na\nb\nc\n", 2..=2), Some(3));
-    assert_eq!(check("a\nb\nc\n", "c\na\nb\n", 3..=3), Some(1));
+    assert_eq!(check("a\nb\nc\n", "c\na\nb\n", 3..=3), None, "other company");
+    assert_eq!(check("[a]\np=1\n[b]\np=2\n", "[a]\np=2\n[b]\np=1\nx\n", 2..=2), None);
     assert_eq!(check("a\nb\nc\n", "a\nb\nc\nd\n", 1..=3), Some(1));
     assert_eq!(check("a\nb\nc", "a\nb\nc\nd\n", 3..=3), Some(3));
 }

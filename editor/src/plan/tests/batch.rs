@@ -128,7 +128,8 @@ fn results_are_in_the_merged_text() {
         replace(before, &[At::Lines(1, 1)], "one\neins"),
     ]);
     assert_eq!(selected(&plan), [("three\n", true)]);
-    assert_eq!(plan.files[0].touched(), [(1, 1), (3, 3)]);
+    let old: Vec<_> = plan.files[0].line_edits().into_iter().map(|edit| edit.old).collect();
+    assert_eq!(old, [1..2, 3..4]);
 }
 
 #[test]
