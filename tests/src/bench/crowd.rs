@@ -42,7 +42,7 @@ pub fn run(stage: &mut Stage) -> anyhow::Result<Vec<Row>> {
         |clients, pace, calls| Crowd { socket: &socket, folder: &folder, clients, pace, calls };
     // The first calls fill caches; every load after it is warm.
     crowd(CLIENTS, None, 12).run()?;
-    Disk::of(stage)?.settle()?;
+    Disk::of(stage.world(), stage.work())?.settle()?;
     let solo = crowd(1, Some(SOLO_PACE), stage.pick(1_200, 300)).run()?;
     stage.say("   paced crowd");
     let paced = crowd(CLIENTS, Some(PACE), stage.pick(48, 12)).run()?;

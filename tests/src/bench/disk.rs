@@ -5,12 +5,12 @@
 //! start with a journal that is empty and a file system that has nothing to write.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 
-use super::Stage;
+use crate::launch::World;
 
 /// How long the journal may take to become empty: a checkpoint rests 200 ms, then syncs.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -30,14 +30,14 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The disk under the work folder of a stage.
+    /// The file system of `work`, and the journal of the daemon of `world`.
     ///
     /// # Errors
-    /// The shared daemon has no journal where it should have one.
-    pub fn of(stage: &Stage) -> anyhow::Result<Self> {
-        let journal = stage.world().state_dir().join("journal");
+    /// The daemon has no journal where it should have one.
+    pub fn of(world: &World, work: &Path) -> anyhow::Result<Self> {
+        let journal = world.state_dir().join("journal");
         ensure!(journal.is_dir(), "the daemon has no journal at `{}`", journal.display());
-        Ok(Self { journal, folder: File::open(stage.work())? })
+        Ok(Self { journal, folder: File::open(work)? })
     }
 
     /// Waits until the journal is empty.

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use serde_json::json;
 
-use super::{Aim, Disk, Row, Samples, Stage, interleave, peer};
+use super::repeat::{Arena, with_daemons};
+use super::samples::Side;
+use super::{Aim, Row, Samples, Stage, interleave, peer};
 use crate::client::Client;
 
 /// Files that hold the word, and files around them that do not.
@@ -26,73 +28,75 @@ const DURABLE_NOTE: &str = "ours is atomic, and durable when it answers (its jou
 const REST_NOTE: &str = "every run starts with an empty journal and nothing for the file system to \
                          write, so that neither side pays for the other";
 
-/// Replaces with and without the search that finds the places.
+/// Replaces with and without the search that finds the places, with several daemons.
 ///
 /// # Errors
 /// A replace fails, or the files do not hold what they should afterwards.
 pub fn run(stage: &mut Stage) -> anyhow::Result<Vec<Row>> {
-    let rounds = stage.rounds(21, 5);
-    let mut ours = Ours::new(stage, Tree::new(stage, "many-ours")?)?;
-    let (mut sed, mut rg_sed, mut synced) = (
-        Tree::new(stage, "many-sed")?,
-        Tree::new(stage, "many-rg-sed")?,
-        Tree::new(stage, "many-sed-sync")?,
-    );
-    let disk = Disk::of(stage)?;
-    let (mut searches, mut settled) = (Vec::new(), Vec::new());
-    let rg = stage.rg.clone();
-    let shell = || stage.world().command("sh");
-    let mut replace = || {
+    let (daemons, rounds) = (stage.pick(9, 3), stage.rounds(9, 3));
+    let sides =
+        with_daemons(stage, "many", daemons, |arena| compare(arena, stage.rg.as_deref(), rounds))?;
+    let [replace, sed, synced, both, settled, rg_sed @ ..] = &sides[..] else {
+        anyhow::bail!("five sides at least")
+    };
+    let mut rows = vec![
+        replace
+            .row('c', "replace in 200 files, one call", ("sed -i", sed))
+            .aim(Aim::Ratio(1.2))
+            .note(DURABLE_NOTE)
+            .note(REST_NOTE),
+        replace
+            .row('c', "the same against as durable a peer", ("sed -i && sync FILES", synced))
+            .note("still neither atomic nor checked against changes in between"),
+        settled
+            .row('c', "the same until the journal is empty again", ("sed -i && sync FILES", synced))
+            .note("the checkpoint rests 200 ms, then syncs in the background"),
+    ];
+    if let [rg_sed] = rg_sed {
+        let name = "search and replace in 200 of 1,000 files";
+        rows.push(both.row('c', name, ("rg -l | xargs sed -i", rg_sed)).note(DURABLE_NOTE));
+    }
+    Ok(rows)
+}
+
+/// The times with one daemon: replace, sed, sed and sync, search and replace, replace until the
+/// journal is empty, and rg with sed where there is an rg.
+fn compare(arena: &Arena, rg: Option<&Path>, rounds: usize) -> anyhow::Result<Vec<Samples>> {
+    let disk = &arena.disk;
+    let tree = |name: &str| Tree::new(arena.folder(name)?);
+    let mut ours = Ours::new(arena, tree("ours")?)?;
+    let (mut sed, mut synced, mut rg_sed) = (tree("sed")?, tree("synced")?, tree("rg")?);
+    let (mut both, mut settled) = (Vec::new(), Vec::new());
+    let by_shell = |tree: &mut Tree, line: &str| {
+        disk.settle()?;
+        tree.by_shell(arena.world.command("sh"), line)
+    };
+    let mut replace_side = || {
         disk.settle()?;
         let (search, replace, start) = ours.replace_all()?;
-        searches.push(search + replace);
+        both.push(search + replace);
         disk.drain()?;
         settled.push(start.elapsed());
         Ok(replace)
     };
-    let mut sed_side = || {
-        disk.settle()?;
-        sed.by_shell(shell(), "sed -i s/OLD/NEW/ has-*.txt")
-    };
-    let mut synced_side = || {
-        disk.settle()?;
-        synced.by_shell(shell(), "sed -i s/OLD/NEW/ has-*.txt && sync has-*.txt .")
-    };
-    let mut rg_side = || {
-        let Some(rg) = &rg else { return Ok(Duration::ZERO) };
-        disk.settle()?;
-        let line = format!("'{}' --no-config -l OLD | xargs sed -i s/OLD/NEW/", rg.display());
-        rg_sed.by_shell(shell(), &line)
-    };
-    let samples =
-        interleave(1, rounds, &mut [&mut replace, &mut sed_side, &mut rg_side, &mut synced_side])?;
-    for tree in [&ours.tree, &sed, &synced] {
+    let mut sed_side = || by_shell(&mut sed, "sed -i s/OLD/NEW/ has-*.txt");
+    let mut synced_side =
+        || by_shell(&mut synced, "sed -i s/OLD/NEW/ has-*.txt && sync has-*.txt .");
+    let line =
+        rg.map(|rg| format!("'{}' --no-config -l OLD | xargs sed -i s/OLD/NEW/", rg.display()));
+    let mut rg_side = || by_shell(&mut rg_sed, line.as_deref().unwrap_or_default());
+    let mut sides: Vec<Side<'_>> = vec![&mut replace_side, &mut sed_side, &mut synced_side];
+    if rg.is_some() {
+        sides.push(&mut rg_side);
+    }
+    let mut samples = interleave(1, rounds, &mut sides)?;
+    // The first of each was the warm-up round.
+    samples.insert(3, Samples::new(both.split_off(1)));
+    samples.insert(4, Samples::new(settled.split_off(1)));
+    for tree in [&ours.tree, &sed, &synced, &rg_sed] {
         tree.check()?;
     }
-    let [replace, sed, rg_sed, synced] = &samples[..] else { anyhow::bail!("four sides") };
-    // The first of each was the warm-up round.
-    let (both, settled) = (Samples::new(searches.split_off(1)), Samples::new(settled.split_off(1)));
-    let mut rows = vec![
-        Row::time('c', "replace in 200 files, one call", replace.median())
-            .against_time("sed -i", sed.median())
-            .aim(Aim::Ratio(1.2))
-            .note(DURABLE_NOTE)
-            .note(REST_NOTE),
-        Row::time('c', "the same against as durable a peer", replace.median())
-            .against_time("sed -i && sync FILES", synced.median())
-            .note("still neither atomic nor checked against changes in between"),
-        Row::time('c', "the same until the journal is empty again", settled.median())
-            .against_time("sed -i && sync FILES", synced.median())
-            .note("the checkpoint rests 200 ms, then syncs in the background"),
-    ];
-    if rg.is_some() {
-        rows.push(
-            Row::time('c', "search and replace in 200 of 1,000 files", both.median())
-                .against_time("rg -l | xargs sed -i", rg_sed.median())
-                .note(DURABLE_NOTE),
-        );
-    }
-    Ok(rows)
+    Ok(samples)
 }
 
 struct Ours {
@@ -101,8 +105,8 @@ struct Ours {
 }
 
 impl Ours {
-    fn new(stage: &Stage, tree: Tree) -> anyhow::Result<Self> {
-        Ok(Self { client: stage.daemon().session(&tree.folder)?, tree })
+    fn new(arena: &Arena, tree: Tree) -> anyhow::Result<Self> {
+        Ok(Self { client: arena.daemon.session(&tree.folder)?, tree })
     }
 
     /// Searches, then replaces what was found: the time of each, and when the replace began.
@@ -129,8 +133,7 @@ struct Tree {
 }
 
 impl Tree {
-    fn new(stage: &Stage, name: &str) -> anyhow::Result<Self> {
-        let folder = stage.folder(name)?;
+    fn new(folder: PathBuf) -> anyhow::Result<Self> {
         for number in 0..FILES {
             std::fs::write(folder.join(format!("has-{number:03}.txt")), text(number, WORDS[0]))?;
         }

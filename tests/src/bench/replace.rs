@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use serde_json::json;
 
-use super::{Aim, Disk, Row, Stage, interleave};
+use super::repeat::{Arena, with_daemons};
+use super::{Aim, Row, Samples, Stage, interleave};
 use crate::client::Client;
 
 const LINE_BYTES: usize = 80;
@@ -18,19 +19,40 @@ const TARGET: usize = LINES / 2;
 
 const FILE: &str = "big.txt";
 
-/// Replaces by anchor and by exact text.
+/// Replaces by anchor and by exact text, with several daemons.
 ///
 /// # Errors
 /// A replace fails, or the file does not hold what it should afterwards.
 pub fn run(stage: &mut Stage) -> anyhow::Result<Vec<Row>> {
-    let rounds = stage.rounds(21, 5);
-    let (anchor, text) = (stage.folder("replace-anchor")?, stage.folder("replace-text")?);
-    let mut by_anchor = Editor::new(stage, anchor)?;
-    let mut by_text = Editor::new(stage, text)?;
+    let (daemons, rounds) = (stage.pick(7, 3), stage.rounds(7, 3));
+    let sides = with_daemons(stage, "replace", daemons, |arena| compare(arena, rounds))?;
+    let [anchor, copy, text, durable] = &sides[..] else { anyhow::bail!("four sides") };
+    Ok(vec![
+        anchor
+            .row('b', "replace a line of 20 MB, by its anchor", ("copy + fsync", copy))
+            .aim(Aim::Ratio(1.5)),
+        text.row('b', "replace a line of 20 MB, by exact text", ("copy + fsync", copy))
+            .aim(Aim::Ratio(1.5))
+            .note("looking through the whole file for a second occurrence is included"),
+        anchor
+            .row(
+                'b',
+                "the same against a copy that replaces",
+                ("copy, fsync, rename, fsync folder", durable),
+            )
+            .note("what a durable replacement needs at least, without a journal"),
+    ])
+}
+
+/// The times with one daemon: by anchor, copy, by text, durable copy.
+fn compare(arena: &Arena, rounds: usize) -> anyhow::Result<Vec<Samples>> {
+    let mut by_anchor = Editor::new(arena, arena.folder("anchor")?)?;
+    let mut by_text = Editor::new(arena, arena.folder("text")?)?;
     let source = by_anchor.folder.join(FILE);
-    let disk = Disk::of(stage)?;
-    let rested =
-        |run: &mut dyn FnMut() -> anyhow::Result<Duration>| disk.settle().and_then(|()| run());
+    let rested = |run: &mut dyn FnMut() -> anyhow::Result<Duration>| {
+        arena.disk.settle()?;
+        run()
+    };
     let samples = interleave(
         1,
         rounds,
@@ -43,19 +65,7 @@ pub fn run(stage: &mut Stage) -> anyhow::Result<Vec<Row>> {
     )?;
     by_anchor.check()?;
     by_text.check()?;
-    let [anchor, copy, text, durable] = &samples[..] else { anyhow::bail!("four sides") };
-    Ok(vec![
-        Row::time('b', "replace a line of 20 MB, by its anchor", anchor.median())
-            .against_time("copy + fsync", copy.median())
-            .aim(Aim::Ratio(1.5)),
-        Row::time('b', "replace a line of 20 MB, by exact text", text.median())
-            .against_time("copy + fsync", copy.median())
-            .aim(Aim::Ratio(1.5))
-            .note("looking through the whole file for a second occurrence is included"),
-        Row::time('b', "the same against a copy that replaces", anchor.median())
-            .against_time("copy, fsync, rename, fsync folder", durable.median())
-            .note("what a durable replacement needs at least, without a journal"),
-    ])
+    Ok(samples)
 }
 
 struct Editor {
@@ -66,9 +76,9 @@ struct Editor {
 }
 
 impl Editor {
-    fn new(stage: &Stage, folder: PathBuf) -> anyhow::Result<Self> {
+    fn new(arena: &Arena, folder: PathBuf) -> anyhow::Result<Self> {
         write_file(&folder.join(FILE))?;
-        Ok(Self { client: stage.daemon().session(&folder)?, folder, edits: 0 })
+        Ok(Self { client: arena.daemon.session(&folder)?, folder, edits: 0 })
     }
 
     /// Reads the line for its anchor, which does not count, and replaces it.

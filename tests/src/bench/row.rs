@@ -81,6 +81,8 @@ pub struct Row {
     pub ours: Measure,
     /// Who or what it is compared with, and the figure.
     pub peer: Option<(String, Measure)>,
+    /// The smallest and the largest ratio of repetitions, where there were some.
+    pub range: Option<(f64, f64)>,
     /// What we aim at; `None` for rows that only inform.
     pub aim: Option<Aim>,
     /// Footnotes: unequal work, how it was measured.
@@ -90,7 +92,15 @@ pub struct Row {
 impl Row {
     /// A row that only informs.
     pub fn new(bench: char, name: impl Into<String>, ours: Measure) -> Self {
-        Self { bench, name: name.into(), ours, peer: None, aim: None, notes: Vec::new() }
+        Self {
+            bench,
+            name: name.into(),
+            ours,
+            peer: None,
+            range: None,
+            aim: None,
+            notes: Vec::new(),
+        }
     }
 
     /// A row of times.
@@ -109,6 +119,13 @@ impl Row {
     #[must_use]
     pub fn against_time(self, peer: impl Into<String>, time: Duration) -> Self {
         self.against(peer, Measure::Time(time))
+    }
+
+    /// Adds the range of the ratios of repetitions.
+    #[must_use]
+    pub fn range(mut self, low: f64, high: f64) -> Self {
+        self.range = Some((low, high));
+        self
     }
 
     /// Adds the aim.
@@ -138,6 +155,15 @@ impl Row {
             Aim::Below(bound) => Some(self.ours < bound),
         }
     }
+
+    /// Whether some repetitions met the aim and others did not: the verdict is then no more than a
+    /// tendency.
+    pub fn is_unclear(&self) -> bool {
+        match (self.aim, self.range) {
+            (Some(Aim::Ratio(most)), Some((low, high))) => low <= most && most < high,
+            _ => false,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -164,6 +190,15 @@ mod tests {
         assert_eq!(row.clone().aim(Aim::Ratio(1.4)).is_met(), Some(false));
         assert_eq!(row.clone().aim(Aim::Below(millis(30))).is_met(), Some(false));
         assert_eq!(row.aim(Aim::Below(millis(31))).is_met(), Some(true));
+    }
+
+    #[test]
+    fn a_range_on_both_sides_of_the_aim_is_unclear() {
+        let row = Row::new('c', "x", millis(10)).against("sed", millis(10)).aim(Aim::Ratio(1.2));
+        assert!(!row.is_unclear());
+        assert!(row.clone().range(0.8, 2.0).is_unclear());
+        assert!(!row.clone().range(0.8, 1.2).is_unclear());
+        assert!(!row.range(1.3, 2.0).is_unclear());
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub struct Stage {
     pub machine: Machine,
     /// ripgrep, where there is one that is new enough.
     pub rg: Option<PathBuf>,
-    /// The letters of the benches that have run.
+    /// The letters of the benches that have run with the shared daemon.
     pub ran: Vec<char>,
     // Fields drop in order: the daemon ends before its world and the work folder go.
     daemon: Daemon,

@@ -9,15 +9,15 @@ use super::machine::Machine;
 use super::row::Row;
 use super::{Options, Report};
 
-const HEADINGS: [&str; 8] = ["", "what", "ours", "peer", "peer's", "ratio", "aim", ""];
+const HEADINGS: [&str; 9] = ["", "what", "ours", "peer", "peer's", "ratio", "range", "aim", ""];
 
 /// The columns that hold figures and are aligned to the right.
-const FIGURES: [usize; 3] = [2, 4, 5];
+const FIGURES: [usize; 4] = [2, 4, 5, 6];
 
 /// The whole report as text.
 pub fn text(machine: &Machine, options: &Options, report: &Report) -> String {
     let mut notes = Footnotes::default();
-    let mut cells: Vec<[String; 8]> = vec![HEADINGS.map(ToOwned::to_owned)];
+    let mut cells: Vec<[String; 9]> = vec![HEADINGS.map(ToOwned::to_owned)];
     cells.extend(report.rows.iter().map(|row| columns(row, &mut notes)));
     let mut text = format!("{machine}\n{}\n\n", options.describe());
     let widths: Vec<usize> = (0..HEADINGS.len()).map(|column| widest(&cells, column)).collect();
@@ -39,6 +39,13 @@ pub fn text(machine: &Machine, options: &Options, report: &Report) -> String {
     let judged: Vec<bool> = report.rows.iter().filter_map(Row::is_met).collect();
     let met = judged.iter().filter(|met| **met).count();
     let _ = writeln!(text, "{met} of {} aims met", judged.len());
+    let unclear = report.rows.iter().filter(|row| row.is_unclear()).count();
+    if unclear > 0 {
+        let _ = writeln!(
+            text,
+            "{unclear} of them unclear (?): met with some daemons, missed with others"
+        );
+    }
     text
 }
 
@@ -60,21 +67,25 @@ fn row_json(row: &Row) -> Value {
         "peer": row.peer.as_ref().map(|(name, _)| name),
         "peers": row.peer.as_ref().map(|(_, figure)| figure.value()),
         "ratio": row.ratio(), "aim": row.aim.map(|aim| aim.to_string()),
-        "ok": row.is_met(), "notes": row.notes,
+        "range": row.range.map(|(low, high)| [low, high]), "ok": row.is_met(),
+        "unclear": row.is_unclear(), "notes": row.notes,
     })
 }
 
-fn columns(row: &Row, notes: &mut Footnotes) -> [String; 8] {
+fn columns(row: &Row, notes: &mut Footnotes) -> [String; 9] {
     let marks: String = row.notes.iter().map(|note| format!(" [{}]", notes.number(note))).collect();
     let (peer, figure) = match &row.peer {
         Some((name, figure)) => (name.clone(), figure.to_string()),
         None => (String::new(), String::new()),
     };
-    let verdict = match row.is_met() {
-        Some(true) => "ok",
-        Some(false) => "MISSED",
-        None => "",
+    let verdict = match (row.is_met(), row.is_unclear()) {
+        (Some(true), false) => "ok",
+        (Some(true), true) => "ok?",
+        (Some(false), false) => "MISSED",
+        (Some(false), true) => "MISSED?",
+        (None, _) => "",
     };
+    let range = row.range.map(|(low, high)| format!("{low:.2}–{high:.2}×"));
     [
         row.bench.to_string(),
         format!("{}{marks}", row.name),
@@ -82,6 +93,7 @@ fn columns(row: &Row, notes: &mut Footnotes) -> [String; 8] {
         peer,
         figure,
         row.ratio().map(ratio).unwrap_or_default(),
+        range.unwrap_or_default(),
         row.aim.map(|aim| aim.to_string()).unwrap_or_default(),
         verdict.to_owned(),
     ]
@@ -91,11 +103,11 @@ fn ratio(ratio: f64) -> String {
     if ratio < 100.0 { format!("{ratio:.2}×") } else { format!("{ratio:.0}×") }
 }
 
-fn widest(cells: &[[String; 8]], column: usize) -> usize {
+fn widest(cells: &[[String; 9]], column: usize) -> usize {
     cells.iter().map(|line| line[column].chars().count()).max().unwrap_or_default()
 }
 
-fn push_line(text: &mut String, cells: &[String; 8], widths: &[usize]) {
+fn push_line(text: &mut String, cells: &[String; 9], widths: &[usize]) {
     let padded: Vec<String> = cells
         .iter()
         .zip(widths)
@@ -151,7 +163,7 @@ mod tests {
         let cells = columns(&row("z", "one"), &mut notes);
         assert_eq!(
             cells,
-            ["a", "z [1]", "3.00 ms", "peer", "2.00 ms", "1.50×", "≤ 1.2×", "MISSED"]
+            ["a", "z [1]", "3.00 ms", "peer", "2.00 ms", "1.50×", "", "≤ 1.2×", "MISSED"]
         );
         assert_eq!(notes.ordered(), [(1, "one"), (2, "two")]);
     }
