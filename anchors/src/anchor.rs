@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub use forms::{BAR, BeginEnd, ExactText, LineAnchor, References, parse_line_anchor};
 
 use crate::reference::ReferenceError;
-use crate::{ErrorCode, Ledger, Range, Selection, Snapshot, SourceId, Span};
+use crate::{ErrorCode, Issued, Ledger, Range, Selection, Snapshot, SourceId, Span};
 
 /// What an anchor is resolved against.
 pub struct Context<'a> {
@@ -35,12 +35,12 @@ pub struct Context<'a> {
 pub enum Located {
     /// In the current text.
     Current(Vec<Range>),
-    /// It was issued for this line (1-based) of these snapshots, newest first.
+    /// It was shown as this line (1-based); the texts that have it, newest first.
     Issued {
-        /// The line.
+        /// The line as it was shown.
         line: usize,
-        /// Snapshots in which it was shown so; never empty.
-        snapshots: Vec<Arc<Snapshot>>,
+        /// Where it is in each text; never empty.
+        places: Vec<Issued>,
     },
 }
 

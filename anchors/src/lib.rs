@@ -22,7 +22,7 @@ pub use cancel::{Cancel, Cancelled};
 pub use code::ErrorCode;
 pub use encoding::{Encoding, Format, NotText, Unencodable};
 pub use hash::{LineHash, Salt};
-pub use ledger::{Ledger, LineEdit};
+pub use ledger::{Issued, Ledger, LineEdit};
 pub use lines::{Line, LineIndex};
 pub use rebase::rebase;
 pub use reference::{Found, Reference, ReferenceError, ReferenceStore};

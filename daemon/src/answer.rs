@@ -47,7 +47,11 @@ impl Answer {
     /// Gives the result its id and makes the session remember it.
     pub fn register(self, call: &Call<'_>) -> ToolOutput {
         let id = Uuid::new_v4();
-        let text = format!("{}\n{}", reference::envelope(id), self.text);
+        let mut text = format!("{}\n", reference::envelope(id));
+        for note in call.take_notes() {
+            text.push_str(&format!("[{note}]\n"));
+        }
+        text.push_str(&self.text);
         call.memory().references.add_result(id, &text, self.selection);
         ToolOutput {
             status: if self.errors.is_empty() { Status::Success } else { Status::Partial },

@@ -1,5 +1,6 @@
 //! One tool call: its session, settings and the names it uses.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 
@@ -19,7 +20,7 @@ mod references;
 mod sources;
 
 pub use files::Loaded;
-pub use references::{found, stale};
+pub use references::{found, is_complete, stale};
 pub use resolvers::source::{id_of as source_of, path_of};
 
 /// A call that its modules allow.
@@ -32,6 +33,7 @@ pub struct Call<'a> {
     pub config: Arc<Config>,
     /// What is on there.
     pub modules: Modules,
+    notes: RefCell<Vec<String>>,
 }
 
 impl<'a> Call<'a> {
@@ -42,7 +44,7 @@ impl<'a> Call<'a> {
     pub fn new(engine: &'a Engine, context: &'a CallContext, tool: &str) -> Result<Self, Failure> {
         let config = engine.config(context.session.root());
         let modules = Modules::new(&config.modules);
-        let call = Self { engine, context, config, modules };
+        let call = Self { engine, context, config, modules, notes: RefCell::default() };
         call.require(tool)?;
         Ok(call)
     }
@@ -59,6 +61,16 @@ impl<'a> Call<'a> {
             "`{id}` is switched off, or something it needs is; see [modules] in the configuration"
         );
         Err(Failure::new(ErrorCode::ModuleDisabled, message))
+    }
+
+    /// Something that the next result must say beside its text.
+    pub fn note(&self, note: String) {
+        self.notes.borrow_mut().push(note);
+    }
+
+    /// The notes since they were last taken.
+    pub fn take_notes(&self) -> Vec<String> {
+        self.notes.take()
     }
 
     /// The workspace root.

@@ -22,12 +22,12 @@ impl AnchorForm for LineAnchor {
             None => (token, None),
         };
         let (line, hash) = parse(name.trim())?;
-        let snapshots = cx.ledger.issued(cx.source, line, hash);
+        let places = cx.ledger.issued(cx.source, line, hash);
         let pairs = shown.is_none_or(|text| {
-            snapshots.iter().any(|snapshot| snapshot.line_text(line) == Some(text))
+            places.iter().any(|place| place.snapshot.line_text(place.line) == Some(text))
         });
-        if snapshots.is_empty() || !pairs {
-            let reason = if snapshots.is_empty() {
+        if places.is_empty() || !pairs {
+            let reason = if places.is_empty() {
                 "this session was not shown it, or has edited that line since"
             } else {
                 "the text behind the bar is not the text of that line"
@@ -35,7 +35,7 @@ impl AnchorForm for LineAnchor {
             let near = line.min(cx.snapshot.line_count());
             return Some(Err(AnchorError::Stale { anchor: name.to_owned(), reason, near }));
         }
-        Some(Ok(Located::Issued { line, snapshots }))
+        Some(Ok(Located::Issued { line, places }))
     }
 }
 

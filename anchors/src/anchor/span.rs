@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{AnchorError, Context, Located, Rebased, Resolved};
-use crate::{Range, Snapshot, rebase};
+use crate::{Issued, Range, Snapshot, rebase};
 
 const MOVED: &str = "the text has changed since it was shown";
 const TWICE: &str = "it was shown for two different lines";
@@ -18,9 +18,10 @@ pub(super) fn alone(
 ) -> Result<Resolved, AnchorError> {
     match located {
         Located::Current(ranges) => Ok(Resolved { ranges: ranges.clone(), rebased: None }),
-        Located::Issued { line, snapshots } => {
-            let to = project(token, (*line, *line), snapshots, cx)?;
-            lines(to, to, cx, *line, token)
+        Located::Issued { line, places } => {
+            let blocks: Vec<Block> = places.iter().map(|place| Block::of(place, place)).collect();
+            let now = project((token, *line), &blocks, cx)?;
+            lines((now, now), (token, followed(*line, now, places, cx)), cx)
         }
     }
 }
@@ -32,21 +33,22 @@ pub(super) fn between(
     cx: &Context<'_>,
 ) -> Result<Resolved, AnchorError> {
     if let (
-        Located::Issued { line: from, snapshots: a },
-        Located::Issued { line: to, snapshots: b, .. },
+        Located::Issued { line: shown, places: a },
+        Located::Issued { line: shown_last, places: b },
     ) = (first, last)
     {
-        if from > to {
-            return Err(AnchorError::Reversed { start: *from, end: *to });
+        let pair = |place: &Issued| {
+            let same = |other: &&Issued| other.snapshot.hash() == place.snapshot.hash();
+            b.iter().find(same).map(|other| Block::of(place, other))
+        };
+        let blocks: Vec<Block> = a.iter().filter_map(pair).collect();
+        if blocks.iter().any(|block| block.first > block.last) {
+            return Err(AnchorError::Reversed { start: *shown, end: *shown_last });
         }
-        let both: Vec<Arc<Snapshot>> = a
-            .iter()
-            .filter(|snapshot| b.iter().any(|other| other.hash() == snapshot.hash()))
-            .cloned()
-            .collect();
-        if !both.is_empty() {
-            let now = project(start, (*from, *to), &both, cx)?;
-            return lines(now, now + to - from, cx, *from, start);
+        if let Some(block) = blocks.first() {
+            let now = project((start, *shown), &blocks, cx)?;
+            let shown = followed(*shown, now, a, cx);
+            return lines((now, now + block.last - block.first), (start, shown), cx);
         }
     }
     for (token, located) in [(start, first), (end, last)] {
@@ -57,18 +59,14 @@ pub(super) fn between(
     if from.0 > to.1 {
         return Err(AnchorError::Reversed { start: from.0, end: to.1 });
     }
-    lines(from.0, to.1, cx, from.0, start)
+    lines((from.0, to.1), (start, from.0), cx)
 }
 
 /// A span between ends of different origin runs over text that the session must know: the file is
 /// as it was shown, or has changed by this session's own edits only.
 fn known_up_to_now(token: &str, located: &Located, cx: &Context<'_>) -> Result<(), AnchorError> {
-    let Located::Issued { line, snapshots, .. } = located else { return Ok(()) };
-    let current = cx.snapshot.hash();
-    let known = |shown: &Arc<Snapshot>| {
-        shown.hash() == current || cx.ledger.own_chain(cx.source, shown.hash(), current)
-    };
-    if snapshots.iter().any(known) {
+    let Located::Issued { line, places } = located else { return Ok(()) };
+    if places.iter().any(|place| place.snapshot.hash() == cx.snapshot.hash()) {
         return Ok(());
     }
     Err(stale(token, UNKNOWN_MIDDLE, *line, cx))
@@ -89,36 +87,54 @@ fn touched(range: Range, cx: &Context<'_>) -> Result<(usize, usize), AnchorError
     cx.snapshot.lines_of(range.span).ok_or_else(|| AnchorError::EmptyFile("start".to_owned()))
 }
 
-/// Where lines `first..=last` of every snapshot are now: one place, or the anchor is stale.
+/// Lines `first..=last` of a text that the session knows.
+struct Block {
+    snapshot: Arc<Snapshot>,
+    first: usize,
+    last: usize,
+}
+
+impl Block {
+    fn of(first: &Issued, last: &Issued) -> Self {
+        Self { snapshot: first.snapshot.clone(), first: first.line, last: last.line }
+    }
+}
+
+/// Where the blocks are now: all in one place, or the anchor is stale.
 fn project(
-    token: &str,
-    (first, last): (usize, usize),
-    snapshots: &[Arc<Snapshot>],
+    (token, shown): (&str, usize),
+    blocks: &[Block],
     cx: &Context<'_>,
 ) -> Result<usize, AnchorError> {
+    let reason = if blocks.len() == 1 { MOVED } else { TWICE };
     let mut place = None;
-    for snapshot in snapshots {
+    for Block { snapshot, first, last } in blocks {
         let same = snapshot.hash() == cx.snapshot.hash();
         let now = match same || cx.rebase {
-            true => rebase(snapshot, cx.snapshot, first, last),
+            true => rebase(snapshot, cx.snapshot, *first, *last),
             false => None,
         };
-        let reason = if snapshots.len() == 1 { MOVED } else { TWICE };
-        let now = now.ok_or_else(|| stale(token, reason, first, cx))?;
+        let now = now.ok_or_else(|| stale(token, reason, shown, cx))?;
         if place.is_some_and(|place| place != now) {
-            return Err(stale(token, TWICE, first, cx));
+            return Err(stale(token, TWICE, shown, cx));
         }
         place = Some(now);
     }
-    place.ok_or_else(|| stale(token, MOVED, first, cx))
+    place.ok_or_else(|| stale(token, MOVED, shown, cx))
 }
 
+/// The line that a rebase started from: the one that was shown, unless only this session's own
+/// edits, whose receipts told of them, have moved it.
+fn followed(shown: usize, now: usize, places: &[Issued], cx: &Context<'_>) -> usize {
+    let own = places.iter().any(|place| place.snapshot.hash() == cx.snapshot.hash());
+    if own { now } else { shown }
+}
+
+/// Lines `first..=last` of the current text, which were shown from line `shown` on.
 fn lines(
-    first: usize,
-    last: usize,
+    (first, last): (usize, usize),
+    (token, shown): (&str, usize),
     cx: &Context<'_>,
-    shown: usize,
-    token: &str,
 ) -> Result<Resolved, AnchorError> {
     let span = cx.snapshot.line_span(first, last).ok_or_else(|| stale(token, MOVED, first, cx))?;
     let rebased = (first != shown).then_some(Rebased { from: shown, to: first });

@@ -130,8 +130,8 @@ fn a_span_of_mixed_ends_needs_known_text_between() {
     assert!(foreign.resolve(&a, Some("end")).is_err());
     let mut own = foreign;
     let (before, after) = (snapshot(text).hash(), own.current.clone());
-    let edits = vec![crate::LineEdit { old: 2..3, new: 2..3 }];
-    own.ledger.edit(&own.source.clone(), before, edits, &after);
+    let edits = [crate::LineEdit { old: 2..3, new: 2..3 }];
+    own.ledger.edit(&own.source.clone(), before, &edits, &after);
     assert_eq!(own.resolve(&a, Some("end")).unwrap(), ["one\nTWO\nthree\n"]);
 }
 

@@ -30,6 +30,11 @@ impl Call<'_> {
             return Ok(selection);
         }
         let Some(found) = self.search_again(search)? else { return Ok(selection) };
+        let now: usize = found.files.iter().map(|file| file.matches.len()).sum();
+        self.note(format!(
+            "a file had changed, so the search was run again: {} ranges then, {now} matches now",
+            selection.len()
+        ));
         let mut memory = self.memory();
         memory.references.refresh(search, found);
         memory.references.selection(reference).map_err(|error| failed(&error))
@@ -81,7 +86,12 @@ pub fn found(hits: &TextHits) -> Found {
             .collect(),
     };
     let kept = hits.files.iter().filter(|file| !file.matches.is_empty());
-    Found { files: kept.map(file).collect(), complete: hits.is_complete() }
+    Found { files: kept.map(file).collect(), complete: is_complete(hits) }
+}
+
+/// Whether nothing that was to be searched is missing from the matches.
+pub fn is_complete(hits: &TextHits) -> bool {
+    hits.is_complete() && hits.totals.walked.passed.unreadable == 0
 }
 
 /// A reference that selects nothing.

@@ -141,7 +141,7 @@ fn commit(call: &Call<'_>, plan: &Plan, files: &mut Files) -> Result<(), CommitE
         let after = file.after.snapshot();
         match file.before.snapshot() {
             Some(before) => {
-                memory.ledger.edit(&file.source, before.hash(), file.line_edits(), after);
+                memory.ledger.edit(&file.source, before.hash(), &file.line_edits(), after);
             }
             None => memory.ledger.see(&file.source, after.hash()),
         }

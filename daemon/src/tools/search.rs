@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::arguments::{self, Sources};
-use crate::call::{Call, found, path_of, source_of, stale};
+use crate::call::{Call, found, is_complete, path_of, source_of, stale};
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::session::state::SearchRecipe;
@@ -218,7 +218,7 @@ fn selection(hits: &TextHits) -> Selection {
         ranges: file.matches.iter().map(|hit| Range::exact(hit.span)).collect(),
     };
     let kept = hits.files.iter().filter(|file| !file.matches.is_empty());
-    Selection { parts: kept.map(part).collect(), complete: hits.is_complete() }
+    Selection { parts: kept.map(part).collect(), complete: is_complete(hits) }
 }
 
 fn data(hits: &TextHits, frame: &Frame<'_>) -> Value {
@@ -244,7 +244,7 @@ fn data(hits: &TextHits, frame: &Frame<'_>) -> Value {
         );
     }
     json!({
-        "search": frame.id, "complete": hits.is_complete(), "matches": hits.totals.matches,
+        "search": frame.id, "complete": is_complete(hits), "matches": hits.totals.matches,
         "filesSearched": hits.totals.files_searched, "files": files,
     })
 }

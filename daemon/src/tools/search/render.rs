@@ -54,7 +54,7 @@ fn heading(out: &mut String, hits: &TextHits, frame: &Frame<'_>) {
     };
     write!(out, "{count} in {files}. {id}:N:match is the text of match N, {id}:N:line its line")
         .expect("a string takes all");
-    if hits.is_complete() && totals.matches > 1 {
+    if crate::call::is_complete(hits) && totals.matches > 1 {
         out.push_str("; N=all is every one");
     }
     out.push_str(". N LINE│text:\n");
