@@ -1,5 +1,6 @@
 //! Drives the real daemon over its real socket: one binary, one daemon and one home per test.
 
+mod batch;
 mod cases;
 mod clients;
 mod fuzz;
