@@ -103,7 +103,7 @@ impl Ledger {
         self.see(source, snapshot.hash());
         let revision = self.revision(source, snapshot);
         if first >= 1 && first <= last {
-            revision.show(Run { salt: revision.salt, was: first, now: first..last + 1 });
+            revision.show(&Run { salt: revision.salt, was: first, now: first..last + 1 });
         }
         self.evict();
     }
@@ -128,7 +128,9 @@ impl Ledger {
             carried = base.shown.iter().flat_map(|run| run.carry(edits)).collect();
         }
         let revision = self.revision(source, after);
-        carried.into_iter().for_each(|run| revision.show(run));
+        for run in &carried {
+            revision.show(run);
+        }
         self.evict();
     }
 
@@ -273,7 +275,7 @@ fn bury(revisions: &mut [Revision], edits: &[LineEdit]) {
 }
 
 impl Revision {
-    fn show(&mut self, run: Run) {
+    fn show(&mut self, run: &Run) {
         let joins = |other: &Run| {
             other.salt == run.salt
                 && other.was + run.now.start == run.was + other.now.start

@@ -54,12 +54,9 @@ impl Engine {
 
     /// The guards that are on.
     pub fn guards(modules: &Modules, config: &Config) -> Guards {
-        let guards: [Box<dyn Guard>; 1] = [Box::new(OverwriteGuard)];
-        let on = |guard: &Box<dyn Guard>| {
-            modules.has(guard.id())
-                && (guard.id() != "guard.overwrite" || config.editor.overwrite_guard)
-        };
-        Guards::new(guards.into_iter().filter(on).collect())
+        let overwrite: Option<Box<dyn Guard>> =
+            config.editor.overwrite_guard.then(|| Box::new(OverwriteGuard) as Box<dyn Guard>);
+        Guards::new(overwrite.into_iter().filter(|guard| modules.has(guard.id())).collect())
     }
 
     /// The configuration of a session's root.

@@ -68,7 +68,9 @@ fn once(call: &Call<'_>, open: &[(usize, Request)], outcomes: &mut Outcomes, las
     let plan = match plan(call, &mutations) {
         Ok(plan) => plan,
         Err(failure) => {
-            planned.iter().for_each(|at| outcomes[*at] = Some(failure.clone().into()));
+            for at in planned {
+                outcomes[at] = Some(failure.clone().into());
+            }
             return Next::Done;
         }
     };

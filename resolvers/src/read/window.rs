@@ -30,7 +30,7 @@ impl View {
                 "lines" if view == Self::Plain => view = Self::Lines,
                 "lines" => {}
                 other => {
-                    notices.push(format!("no view is called `{other}`; there are anchors, lines"))
+                    notices.push(format!("no view is called `{other}`; there are anchors, lines"));
                 }
             }
         }

@@ -139,6 +139,7 @@ fn text<H: Host>(
 }
 
 /// Where a window stands in its file.
+#[derive(Clone, Copy)]
 struct Ending {
     first: usize,
     last: usize,
