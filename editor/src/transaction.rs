@@ -14,8 +14,8 @@
 //!
 //! The record of a transaction reaches the disk before any file is touched. Small transactions put
 //! the new contents into it: one fsync makes them durable, a background checkpoint syncs the files
-//! later. Large ones sync each staged file and record only hashes. See [`journal`] for the steps
-//! and [`recovery`] for what a restart does.
+//! later. Large ones sync each staged file and record only hashes. See `journal` for the steps
+//! and `recovery` for what a restart does.
 //!
 //! # What it cannot do
 //! A program that holds the old file open and writes to it after the exchange writes to a file that

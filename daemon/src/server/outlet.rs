@@ -12,7 +12,7 @@ pub trait Outlet: Send + Sync {
     fn notify(&self, message: Vec<u8>);
 }
 
-/// The answers of one batch. They are sent as one array when the last [`BatchSlot`] is dropped.
+/// The answers of one batch. They are sent as one array when the last `BatchSlot` is dropped.
 pub struct Batch {
     to: Arc<dyn Outlet>,
     answers: Mutex<Vec<Option<Vec<u8>>>>,
