@@ -3,7 +3,7 @@
 //! Synchronous and free of JSON; the daemon words the outcome. What it promises:
 //!
 //! - **complete or said so**: every file that counts is searched to its end, or
-//!   [`Outcome::incomplete`] says what is missing; what was passed over is in [`Totals`];
+//!   [`TextHits::incomplete`] says what is missing; what was passed over is in [`Totals`];
 //! - **exact**: spans are bytes of the decoded text that a [`anchors::Snapshot`] of the same bytes
 //!   has, and [`FileHits::content`] is that snapshot's hash, so a hit is an anchor;
 //! - **deterministic**: the same tree gives the same outcome, sorted by path, whatever the threads do
