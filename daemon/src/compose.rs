@@ -13,18 +13,27 @@ use crate::config::ConfigStore;
 use crate::engine::Engine;
 use crate::limits::{CACHE_BYTES, CACHE_IDLE, CACHE_SWEEP};
 use crate::paths::Paths;
-use crate::server::Parts;
+use crate::resources::Guides;
 use crate::server::methods::INSTRUCTIONS;
+use crate::server::{Parts, Resources};
 use crate::session::{SessionRegistry, SessionState};
-use crate::tool::ToolRegistry;
+use crate::tool::{Tool, ToolRegistry};
 use crate::tools;
 
-/// The parts of a server for these places and this configuration. Finishes or undoes what a crash
-/// left in the journal, before any call can see a file.
+/// A daemon, put together.
+pub struct Composed {
+    /// What its server needs.
+    pub parts: Parts,
+    /// The tools that are switched on now, for when the configuration has changed.
+    pub tools: Box<dyn Fn() -> ToolRegistry + Send + Sync>,
+}
+
+/// The daemon for these places and this configuration. Finishes or undoes what a crash left in the
+/// journal, before any call can see a file.
 ///
 /// # Errors
 /// When the journal can't be opened, for instance because another daemon uses it.
-pub fn parts(paths: &Paths, config: &Arc<ConfigStore>) -> anyhow::Result<Parts> {
+pub fn compose(paths: &Paths, config: &Arc<ConfigStore>) -> anyhow::Result<Composed> {
     let (journal, recovered) =
         Journal::open(Arc::new(LocalHost), &paths.state_dir.join("journal"))?;
     for transaction in &recovered {
@@ -39,16 +48,20 @@ pub fn parts(paths: &Paths, config: &Arc<ConfigStore>) -> anyhow::Result<Parts> 
         config: config.clone(),
     });
     evict_idle_files(&engine)?;
-    let modules = Modules::new(&config.current(None).modules);
-    let tools = tools::all(&engine)
-        .into_iter()
-        .filter(|tool| modules.has(&format!("tool.{}", tool.name())));
-    Ok(Parts {
-        tools: ToolRegistry::new(tools.collect()).with_planner(tools::planner(&engine)),
+    let guides = Modules::new(&config.current(None).modules).has("source.docs");
+    let tools = move || {
+        let modules = Modules::new(&engine.config(None).modules);
+        let is_on = |tool: &Arc<dyn Tool>| modules.has(&format!("tool.{}", tool.name()));
+        let tools = tools::all(&engine).into_iter().filter(is_on).collect();
+        ToolRegistry::new(tools).with_planner(tools::planner(&engine))
+    };
+    let parts = Parts {
+        tools: tools(),
         sessions: SessionRegistry::new(Box::new(|_: Option<&Path>| SessionState::default())),
-        resources: None,
+        resources: guides.then(|| Box::new(Guides) as Box<dyn Resources>),
         instructions: INSTRUCTIONS.to_owned(),
-    })
+    };
+    Ok(Composed { parts, tools: Box::new(tools) })
 }
 
 /// Lets go of decoded files that nobody asked for lately, as long as the engine lives.

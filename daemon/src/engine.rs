@@ -59,8 +59,12 @@ impl Engine {
         Guards::new(overwrite.into_iter().filter(|guard| modules.has(guard.id())).collect())
     }
 
-    /// The configuration of a session's root.
+    /// The configuration of a session's root. Looks at the daemon's own as well, so that the tool
+    /// list follows a change as soon as anybody calls a tool.
     pub fn config(&self, root: Option<&Path>) -> Arc<Config> {
+        if root.is_some() {
+            self.config.current(None);
+        }
         self.config.current(root)
     }
 }

@@ -18,6 +18,7 @@ pub mod limits;
 pub mod logs;
 pub mod mcp_pump;
 pub mod paths;
+pub mod resources;
 pub mod server;
 pub mod session;
 pub mod tool;

@@ -25,8 +25,13 @@ pub(crate) struct Daemon {
 impl Daemon {
     /// Starts one in a new home.
     pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// Starts one with further arguments.
+    pub(crate) fn start_with(arguments: &[&str]) -> Self {
         let world = World::new(&std::env::temp_dir()).expect("a world can be made");
-        let child = spawn(&world);
+        let child = spawn(&world, arguments);
         Self { child, workspaces: AtomicUsize::new(0), world }
     }
 
@@ -50,6 +55,22 @@ impl Daemon {
         UnixStream::connect(self.world.socket()).expect("the daemon listens")
     }
 
+    /// Where it serves HTTP.
+    pub(crate) fn http_address(&self) -> String {
+        let status = Session::over(self.connect()).request("capstan/status", &json!({}));
+        status["http"].as_str().expect("it was started with `--http`").to_owned()
+    }
+
+    /// Where it keeps what outlives it.
+    pub(crate) fn state_dir(&self) -> PathBuf {
+        self.world.state_dir()
+    }
+
+    /// The user's configuration file, which may not exist.
+    pub(crate) fn config_file(&self) -> PathBuf {
+        self.world.home().join("config/capstan/config.toml")
+    }
+
     /// The binary.
     pub(crate) fn binary(&self) -> &Path {
         self.world.binary()
@@ -71,7 +92,7 @@ impl Daemon {
 
     /// Starts a daemon in the home of one that was killed.
     pub(crate) fn restart(&mut self) {
-        self.child = spawn(&self.world);
+        self.child = spawn(&self.world, &[]);
     }
 }
 
@@ -83,11 +104,15 @@ impl Drop for Daemon {
 }
 
 /// Starts a daemon and waits until it says that clients can connect.
-fn spawn(world: &World) -> Child {
+fn spawn(world: &World, arguments: &[&str]) -> Child {
     let report = world.home().join("report");
     let stderr = std::fs::File::create(&report).expect("the home is writable");
     let mut command = world.capstan();
-    command.args(["daemon", "--background"]).stdin(Stdio::null()).stdout(Stdio::piped());
+    command
+        .args(["daemon", "--background"])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
     let mut child = command.stderr(stderr).spawn().expect("the binary runs");
     let mut line = String::new();
     let stdout = child.stdout.take().expect("it is a pipe");

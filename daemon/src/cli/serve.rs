@@ -32,7 +32,7 @@ pub(super) fn daemon(args: &Daemon, output: &Output) -> Result<Exit, CliError> {
     let config = Arc::new(ConfigStore::new(sources.with_environment()));
     refuse_bad_flags(&config)?;
     let options = DaemonOptions { background: args.background };
-    lifecycle::run(&paths, &options, &config, crate::compose::parts).map_err(CliError::Daemon)?;
+    lifecycle::run(&paths, &options, &config, crate::compose::compose).map_err(CliError::Daemon)?;
     Ok(Exit::Done)
 }
 

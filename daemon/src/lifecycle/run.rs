@@ -13,6 +13,7 @@ use tracing::{info, warn};
 use super::lock::{self, Lock};
 use super::socket::SocketFile;
 use super::{READY_LINE, StartError, connect};
+use crate::compose::Composed;
 use crate::config::ConfigStore;
 use crate::http::{self, Token};
 use crate::limits::{
@@ -20,7 +21,8 @@ use crate::limits::{
 };
 use crate::logs;
 use crate::paths::{Paths, make_private_dir};
-use crate::server::{Parts, Phase, Server};
+use crate::server::{Phase, Server};
+use crate::tool::ToolRegistry;
 
 /// How long the socket is out of sight before an idle daemon ends, so that a client that connected
 /// just before is served: one turn of the accept loop takes microseconds.
@@ -34,7 +36,7 @@ pub struct DaemonOptions {
 }
 
 /// What the rest of the daemon is made of, given the places and the configuration.
-pub type Compose = fn(&Paths, &Arc<ConfigStore>) -> anyhow::Result<Parts>;
+pub type Compose = fn(&Paths, &Arc<ConfigStore>) -> anyhow::Result<Composed>;
 
 /// Runs the daemon until it is told to stop, is idle for long enough, or can't be found any more.
 ///
@@ -61,8 +63,9 @@ pub fn run(
     logs::start(&paths.log_dir(), !options.background)?;
     // From here on clients can connect; they wait until the server takes them.
     let (listener, socket) = SocketFile::bind(paths, &lock)?;
-    let server = Server::new(compose(paths, config)?);
-    announce_changes(config, &server);
+    let Composed { parts, tools } = compose(paths, config)?;
+    let server = Server::new(parts);
+    follow_changes(config, &server, tools);
     let runtime = runtime()?;
     let house = Household { paths, config, socket: &socket, lock: &lock, server: &server };
     let served = runtime.block_on(async {
@@ -143,13 +146,20 @@ async fn open_http(
     Ok(Some((listener, token)))
 }
 
-/// Tells subscribers when a configuration has changed.
-fn announce_changes(config: &ConfigStore, server: &Arc<Server>) {
+/// Tells subscribers when a configuration has changed, and lists the tools that are on from then.
+fn follow_changes(
+    config: &ConfigStore,
+    server: &Arc<Server>,
+    tools: Box<dyn Fn() -> ToolRegistry + Send + Sync>,
+) {
     let server = Arc::downgrade(server);
     config.listen(Box::new(move |config| {
         let problems = config.problems.len();
-        if let Some(server) = server.upgrade() {
-            server.events().publish(|| Event::ConfigReloaded { problems });
+        let Some(server) = server.upgrade() else { return };
+        server.events().publish(|| Event::ConfigReloaded { problems });
+        let now = tools();
+        if now.list_json(false).get() != server.tools().list_json(false).get() {
+            server.set_tools(now);
         }
     }));
 }
