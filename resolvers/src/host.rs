@@ -112,6 +112,10 @@ pub trait Host: Send + Sync + 'static {
     /// `EACCES`, `EROFS` and the like when it may not.
     fn check_writable(&self, path: &Path) -> io::Result<()>;
 
+    /// Whether something is mounted on `path` itself, as on a single file that a container binds.
+    /// Nothing can be renamed over it. False where the system does not tell.
+    fn is_mount_point(&self, path: &Path) -> bool;
+
     /// An environment variable of this process.
     fn env(&self, name: &OsStr) -> Option<OsString>;
 

@@ -132,20 +132,11 @@ impl<H: Host> Base<'_, H> {
     /// The existing file or folder that `source` names, with its anchor.
     ///
     /// # Errors
-    /// [`SourceError`]; of several readings that fail, the error of the literal one.
+    /// [`SourceError`], with what helps to find the right name.
     pub fn locate(&self, source: &str, cancel: &Cancel) -> Result<Located, SourceError> {
-        if source.is_empty() {
-            return Err(SourceError::Empty);
-        }
-        let error = match self.whole(source) {
-            Err(SourceError::NotFound { .. }) => None,
+        match self.find(source) {
+            Err(SourceError::NotFound { .. }) => {}
             other => return other,
-        };
-        for (at, _) in source.match_indices('#') {
-            if let Ok(mut located) = self.whole(&source[..at]) {
-                located.anchor = Some(source[at + 1..].to_owned());
-                return Ok(located);
-            }
         }
         cancel.check()?;
         if let Ok(target) = self.host.read_link(&self.literal(source)?) {
@@ -155,8 +146,28 @@ impl<H: Host> Base<'_, H> {
             let known = SCHEMES.iter().map(|scheme| format!("{scheme}:")).collect::<Vec<_>>();
             return Err(SourceError::NoResolver { scheme, known: known.join(", ") });
         }
-        let missing = || SourceError::NotFound { near: near::names(self, source, cancel) };
-        Err(error.unwrap_or_else(missing))
+        Err(SourceError::NotFound { near: near::names(self, source, cancel) })
+    }
+
+    /// As [`Base::locate`], without looking for help when nothing is there.
+    ///
+    /// # Errors
+    /// [`SourceError`]; of several readings that fail, the error of the literal one.
+    pub fn find(&self, source: &str) -> Result<Located, SourceError> {
+        if source.is_empty() {
+            return Err(SourceError::Empty);
+        }
+        let missing = match self.whole(source) {
+            Err(error @ SourceError::NotFound { .. }) => error,
+            other => return other,
+        };
+        for (at, _) in source.match_indices('#') {
+            if let Ok(mut located) = self.whole(&source[..at]) {
+                located.anchor = Some(source[at + 1..].to_owned());
+                return Ok(located);
+            }
+        }
+        Err(missing)
     }
 
     /// The path of something that may not exist yet, links not resolved.

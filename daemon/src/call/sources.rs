@@ -81,9 +81,7 @@ impl Call<'_> {
             return Err(Failure::new(ErrorCode::NotAFile, message).at(source));
         }
         let base = self.base()?;
-        if let Ok(located) = base.locate(source, &self.context.cancel)
-            && located.anchor.is_some()
-        {
+        if base.find(source).is_ok_and(|located| located.anchor.is_some()) {
             return Err(Failure::invalid(
                 "`write` replaces whole files; to change the text at an anchor use `replace`",
             )

@@ -96,7 +96,7 @@ pub enum Cause {
         error: io::Error,
     },
     /// Two changes of one transaction are for the same file.
-    #[error("`{}` and `{}` are the same file; combine their changes", first.display(), second.display())]
+    #[error("`{}` and `{}` are one file under two names; leave one out", first.display(), second.display())]
     SameFile {
         /// One name.
         first: PathBuf,

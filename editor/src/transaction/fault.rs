@@ -254,6 +254,9 @@ impl Host for FaultHost {
     fn check_writable(&self, path: &Path) -> io::Result<()> {
         LocalHost.check_writable(path)
     }
+    fn is_mount_point(&self, path: &Path) -> bool {
+        LocalHost.is_mount_point(path)
+    }
     fn env(&self, name: &OsStr) -> Option<OsString> {
         LocalHost.env(name)
     }

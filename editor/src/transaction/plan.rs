@@ -94,7 +94,7 @@ impl<'a, H: Host> Planner<'a, H> {
         let same = settled && stat.same_revision(planned);
         let mut old_bytes = Vec::new();
         let mut method = Method::Swap;
-        if self.must_stay(&stat, folder) {
+        if self.must_stay(&path, &stat, folder) {
             method = Method::InPlace;
             old_bytes = self.content(&path, &stat, hash)?;
         } else if !same && !self.has_content(&path, &stat, hash)? {
@@ -105,9 +105,10 @@ impl<'a, H: Host> Planner<'a, H> {
     }
 
     /// Whether a new file could not take the place of this one without loss.
-    fn must_stay(&self, stat: &Stat, folder: Option<Stat>) -> bool {
+    fn must_stay(&self, path: &Path, stat: &Stat, folder: Option<Stat>) -> bool {
         let uid = self.host.uid();
-        let mount = folder.is_some_and(|folder| folder.dev != stat.dev);
+        let other = folder.is_some_and(|folder| folder.dev != stat.dev);
+        let mount = other || self.host.is_mount_point(path);
         stat.nlink > 1 || mount || (stat.uid != uid && uid != 0)
     }
 

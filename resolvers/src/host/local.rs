@@ -117,6 +117,19 @@ impl Host for LocalHost {
         Ok(rustix::fs::accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS)?)
     }
 
+    #[cfg(target_os = "linux")]
+    fn is_mount_point(&self, path: &Path) -> bool {
+        use rustix::fs::{StatxAttributes, StatxFlags};
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        let told = rustix::fs::statx(CWD, path, flags, StatxFlags::empty());
+        told.is_ok_and(|told| told.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn is_mount_point(&self, _: &Path) -> bool {
+        false
+    }
+
     fn env(&self, name: &OsStr) -> Option<OsString> {
         std::env::var_os(name)
     }

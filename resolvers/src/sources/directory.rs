@@ -27,7 +27,7 @@ impl<H: Host> ReadResolver<H> for DirectorySource {
             return None;
         }
         let base = Base { host: context.host, root: context.root };
-        let located = base.locate(source, context.cancel).ok()?;
+        let located = base.find(source).ok()?;
         let stat = context.host.stat(&located.path).ok()?;
         (stat.kind == Kind::Dir).then(|| {
             let mut output = list(&located.path, request, context)?;
