@@ -78,3 +78,15 @@ fn links_between_the_pages_of_the_book_hold() {
         assert!(docs.join(link).is_file(), "SUMMARY.md links to {link}, which is not there");
     }
 }
+
+#[test]
+fn the_binary_links_nothing_beyond_the_c_library() {
+    let binary = tests::launch::binary().expect("the binary is built");
+    let output = std::process::Command::new("ldd").arg(binary).output().expect("ldd runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    // libm is a part of the C library, libgcc_s unwinds the stack of a panic.
+    let allowed = ["linux-vdso.so", "libc.so", "libm.so", "libgcc_s.so", "ld-linux"];
+    for line in text.lines() {
+        assert!(allowed.iter().any(|name| line.contains(name)), "{line}");
+    }
+}
