@@ -37,7 +37,7 @@ mod text;
 pub use change::{Bias, ChangeSet, Edit};
 pub use encode::After;
 pub use error::{Place, PlanError};
-pub use lines::{LineChange, line_changes};
+pub use lines::{LineChange, line_changes, touched_lines};
 
 use draft::Draft;
 
@@ -90,10 +90,12 @@ impl PlannedFile {
         }
     }
 
-    /// The changed lines, for the session's ledger.
+    /// The touched lines, for the session's ledger; none for a file that was not text.
     pub fn line_edits(&self) -> Vec<LineEdit> {
-        let edit = |change: LineChange| LineEdit { old: change.old, new: change.new };
-        self.line_changes().into_iter().map(edit).collect()
+        let before = self.before.snapshot();
+        before.map_or_else(Vec::new, |before| {
+            touched_lines(before, self.after.snapshot(), &self.changes)
+        })
     }
 }
 

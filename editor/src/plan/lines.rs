@@ -1,6 +1,6 @@
 //! A change in lines: which lines went, which came, and which merely moved.
 
-use anchors::{Snapshot, Span};
+use anchors::{LineEdit, Snapshot, Span};
 
 use super::change::{ChangeSet, Edit};
 
@@ -27,6 +27,19 @@ pub fn line_changes(old: &Snapshot, new: &Snapshot, changes: &ChangeSet) -> Vec<
         let block = Block::at(at, old.text(), new.text(), changes);
         at = block.edits.end;
         block.refine(old, new, &mut lines);
+    }
+    lines
+}
+
+/// The lines that `changes` really touches, in order, whether or not their text ends up the same: a
+/// line that is replaced by an equal one is another line.
+pub fn touched_lines(old: &Snapshot, new: &Snapshot, changes: &ChangeSet) -> Vec<LineEdit> {
+    let mut lines = Vec::new();
+    let mut at = 0;
+    while at < changes.edits().len() {
+        let block = Block::at(at, old.text(), new.text(), changes);
+        lines.push(block.touched(old, new, &changes.edits()[at]));
+        at = block.edits.end;
     }
     lines
 }
@@ -63,6 +76,20 @@ impl Block {
             } else {
                 end = old[end..].find('\n').map_or(old.len(), |lf| end + lf + 1);
             }
+        }
+    }
+
+    /// The lines of the block, but for a first one that `edit`, the first, only follows: what comes
+    /// after an unterminated last line starts with its terminator.
+    fn touched(&self, old: &Snapshot, new: &Snapshot, edit: &Edit) -> LineEdit {
+        let (old_first, new_first) = (number(old, self.old.start), number(new, self.new.start));
+        let a = contents(&old.text()[self.old.range()]);
+        let b = contents(&new.text()[self.new.range()]);
+        let follows = |line: &&str| edit.span.start - self.old.start >= line.len();
+        let kept = usize::from(a.first().is_some_and(follows) && a.first() == b.first());
+        LineEdit {
+            old: old_first + kept..old_first + a.len(),
+            new: new_first + kept..new_first + b.len(),
         }
     }
 
