@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use anchors::SourceId;
 use editor::mutation::{Separation, Side};
+use serde_json::{Value, json};
 
 use crate::arguments::Sources;
 use crate::call::{Call, Loaded};
@@ -88,6 +89,22 @@ impl Files {
             std::collections::hash_map::Entry::Vacant(entry) => Ok(entry.insert(load()?)),
         }
     }
+}
+
+/// The JSON schema of an edit's structured result.
+pub fn schema() -> Value {
+    json!({"type": "object", "properties": {"files": {"type": "array", "items": {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string"},
+            "change": {"enum": ["none", "edited", "created", "replaced"]},
+            "replacements": {"type": "integer"},
+            "added": {"type": "integer"},
+            "removed": {"type": "integer"},
+            "lines": {"type": "integer"},
+            "rebasedFrom": {"type": ["integer", "null"]},
+        },
+    }}}})
 }
 
 /// Runs the edits of one batch together; gives one output for each, in order.

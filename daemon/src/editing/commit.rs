@@ -6,8 +6,9 @@ use anchors::{ContentHash, SourceId};
 use editor::guard::GuardSession;
 use editor::mutation::Mutation;
 use editor::plan::{Plan, PlanContext, Planned, PlannedFile};
-use editor::receipt::{Fate, Receipt};
+use editor::receipt::{Change, Fate, FileReceipt, Receipt};
 use editor::transaction::{Cause, CommitError, Content, Effect, FileChange};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{ATTEMPTS, Files, Request, targets};
@@ -230,5 +231,24 @@ fn receipt(call: &Call<'_>, plan: &Plan, planned: &Planned) -> ToolOutput {
         }
     }
     let text = format!("{}\n", receipt.render(|source| call.name(source)));
-    Answer::new(text).selecting(Some(receipt.selection)).register(call)
+    let data = if call.context.structured { data(call, &receipt) } else { Value::Null };
+    Answer::new(text).selecting(Some(receipt.selection)).with_data(data).register(call)
+}
+
+/// The receipt for clients that asked for structured results; its schema is [`super::schema`].
+fn data(call: &Call<'_>, receipt: &Receipt) -> Value {
+    let file = |file: &FileReceipt| {
+        let change = match file.change {
+            Change::None => "none",
+            Change::Edited => "edited",
+            Change::Created => "created",
+            Change::Replaced => "replaced",
+        };
+        json!({
+            "path": call.name(&file.source), "change": change, "replacements": file.replacements,
+            "added": file.added, "removed": file.removed, "lines": file.lines,
+            "rebasedFrom": file.rebased.map(|rebased| rebased.from),
+        })
+    };
+    json!({"files": receipt.files.iter().map(file).collect::<Vec<_>>()})
 }

@@ -53,6 +53,10 @@ impl Tool for DeleteTool {
         arguments::schema::<Arguments>()
     }
 
+    fn output_schema(&self) -> Option<Value> {
+        Some(crate::editing::schema())
+    }
+
     fn planned_together(&self) -> bool {
         true
     }

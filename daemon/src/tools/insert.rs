@@ -65,6 +65,10 @@ impl Tool for InsertTool {
         arguments::schema::<Arguments>()
     }
 
+    fn output_schema(&self) -> Option<Value> {
+        Some(crate::editing::schema())
+    }
+
     fn planned_together(&self) -> bool {
         true
     }

@@ -56,6 +56,10 @@ impl Tool for ReplaceTool {
         arguments::schema::<Arguments>()
     }
 
+    fn output_schema(&self) -> Option<Value> {
+        Some(crate::editing::schema())
+    }
+
     fn planned_together(&self) -> bool {
         true
     }
