@@ -19,6 +19,10 @@ use crate::failure::Failure;
 use crate::session::Session;
 use crate::tool::ToolOutput;
 
+/// The lines of a text larger than this, in bytes, are indexed while it is on its way to the disk: that
+/// takes about as long as starting a thread, from here on longer.
+const INDEXED_ASIDE_BYTES: usize = 1 << 20;
+
 /// What became of each request so far.
 type Outcomes = Vec<Option<ToolOutput>>;
 
@@ -133,7 +137,14 @@ impl GuardSession for Known<'_> {
 /// Writes the files of the plan, then lets the session know its own edits.
 fn commit(call: &Call<'_>, plan: &Plan, files: &mut Files) -> Result<(), CommitError> {
     let changes: Vec<FileChange> = plan.files.iter().map(|file| change(file, files)).collect();
-    let committed = call.engine.journal.commit(&changes, &call.context.cancel)?;
+    let large = plan.files.iter().map(|file| file.after.snapshot());
+    let large = large.filter(|snapshot| snapshot.bytes() > INDEXED_ASIDE_BYTES);
+    let committed = std::thread::scope(|scope| {
+        for snapshot in large {
+            scope.spawn(|| snapshot.line_count());
+        }
+        call.engine.journal.commit(&changes, &call.context.cancel)
+    })?;
     for (file, written) in plan.files.iter().zip(&committed.files) {
         if let Some(stat) = written.stat {
             call.engine.cache.put(&written.path, file.after.snapshot().clone(), stat);
